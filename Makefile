@@ -1,0 +1,76 @@
+# make demo   set up, analyse a real survey, say where the result is
+# make test   set up, lint, check types, run the whole suite
+# make bench  run the benchmarks
+# make dist   build the source archive and the wheel into dist/
+# make format rewrite the code in the project's style
+# make clean  remove everything that make made
+#
+# Needs Python 3.11 or newer and a package index. Another interpreter: make test PYTHON=python3.13
+# Arguments for pytest: make test PYTEST_ARGS="-k demo"
+
+PYTHON ?= python3
+PYTEST_ARGS ?= -n 2
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+unexport PYTHONPATH PYTHONHOME
+
+.DELETE_ON_ERROR:
+.PHONY: help demo test lint types bench dist format clean
+
+help:
+	@sed -n 's/^# make/make/p' Makefile
+
+demo: $(VENV)/.demo
+	@$(BIN)/deptriad demo
+
+test: lint types
+	@echo "== tests"
+	@$(BIN)/python -m pytest -q $(PYTEST_ARGS)
+
+lint: $(VENV)/.dev
+	@echo "== lint and format"
+	@$(BIN)/ruff check --quiet
+	@$(BIN)/ruff format --check --quiet || { echo "not in the project's style: run 'make format'" >&2; exit 1; }
+
+types: $(VENV)/.dev
+	@echo "== types"
+	@$(BIN)/mypy
+
+bench: $(VENV)/.dev
+	@for file in $(sort $(wildcard benchmarks/*.py)); do \
+		echo "== $$file"; $(BIN)/python "$$file" || exit 1; \
+	done
+
+dist: $(VENV)/.dev
+	@rm -rf dist
+	@$(BIN)/python -m build --quiet --outdir dist
+	@ls dist/*
+
+format: $(VENV)/.dev
+	@$(BIN)/ruff check --fix --quiet || true
+	@$(BIN)/ruff format --quiet
+
+clean:
+	@rm -rf $(VENV) dist build demo .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	@find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+
+# The environment. Each stamp is older than pyproject.toml exactly when the packages may have changed.
+$(VENV)/.made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "deptriad needs Python 3.11 or newer, and '$(PYTHON)' is not: try make PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -m venv --clear $(VENV) || { rm -rf $(VENV); \
+		echo "could not make $(VENV): on Debian and Ubuntu install python3-venv first" >&2; exit 1; }
+	@touch $@
+
+$(VENV)/.demo: pyproject.toml | $(VENV)/.made
+	@echo "== setting up $(VENV) for the demo (the first time takes a minute)"
+	@$(PIP) install -qq --editable '.[demo]'
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml | $(VENV)/.made
+	@echo "== setting up $(VENV) for development (the first time takes a minute or two)"
+	@$(PIP) install -qq --editable '.[dev]'
+	@$(PIP) install -qq --editable '.[oracles]' 2>/dev/null || \
+		echo "note: an oracle does not install here; the tests that compare with it are skipped"
+	@touch $(VENV)/.demo $@

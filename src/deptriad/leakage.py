@@ -1,0 +1,234 @@
+"""From tables and boxes to triads, profiles and leakages: triad(), profile(), leakage(), where()."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from deptriad import exact, robust
+from deptriad.lines import LARGE_BUDGET, as_budget, scalar_or_array
+from deptriad.profile import Profile, Triad
+from deptriad.rounding import widening
+from deptriad.tables import Box, Conditional, as_conditional, flattened
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from deptriad.lines import Floats
+
+Relaxation = Literal["tight", "paper"]
+
+
+def triad(
+    x: ArrayLike | Conditional | Box,
+    relaxation: Relaxation = "tight",
+    *,
+    epsilon_max: float | None = None,
+    calibrate_at: float | None = None,
+) -> Triad:
+    """(α, β, δ) of a table p(source | target), or of all tables in a box.
+
+    Parameters
+    ----------
+    x
+        Rows for target values, columns for source values: an array-like, a Conditional, or a Box.
+    relaxation
+        How φ of a box is bounded: "tight" certifies it, exactly where it can (``exact`` says so); "paper" solves the
+        paper's linear program, in closed form. A table needs neither.
+    epsilon_max
+        Largest budget of interest. The second knot then lies where the curve answers it: still a bound for
+        every ε, exact for ε → 0 and at ``epsilon_max``, and never looser in between (the tuned triad).
+    calibrate_at
+        Budget ε₀ at which a table's triad is made exact instead of at 0. It is a bound for ε ≥ ε₀ only.
+
+    Examples
+    --------
+    >>> import deptriad as dt
+    >>> dt.triad([[0.9, 0.1], [0.2, 0.8]])
+    Triad(alpha=2.07944, beta=1.50408, delta=0, phi=0.7)
+    >>> dt.triad(dt.Relative(0.1).box([[0.9, 0.1], [0.2, 0.8]]))
+    Triad(alpha=2.20949, beta=1.62049, delta=0, phi=0.73)
+    """
+    if relaxation not in ("tight", "paper"):
+        raise ValueError(f"relaxation is {relaxation!r}, expected 'tight' or 'paper'")
+    if epsilon_max is not None and calibrate_at is not None:
+        raise ValueError("got both epsilon_max and calibrate_at, expected at most one of them")
+    largest = None if epsilon_max is None else _one_budget(epsilon_max, "epsilon_max")
+    if isinstance(x, Box):
+        if calibrate_at is not None:
+            raise ValueError(
+                "calibrate_at is for tables: use epsilon_max, which holds for every budget"
+            )
+        if relaxation == "paper":
+            if largest is not None:
+                raise ValueError(
+                    "epsilon_max needs relaxation='tight': the paper's program has no such knot"
+                )
+            return robust.paper_triad(x)
+        return robust.box_triad(x, largest)
+    table = as_conditional(x).table
+    if largest is not None:
+        return exact.tuned(table, largest)
+    if calibrate_at is not None:
+        return exact.calibrated(table, _one_budget(calibrate_at, "calibrate_at"))
+    return exact.table_triad(table)
+
+
+def triads(tables: ArrayLike | Sequence[ArrayLike | Conditional]) -> Triad:
+    """Triads of many tables, of any shapes, in one compiled call: one Triad with an entry for each table.
+
+    Examples
+    --------
+    >>> import deptriad as dt
+    >>> dt.triads([[[0.9, 0.1], [0.2, 0.8]], [[0.5, 0.5], [0.5, 0.5]]]).phi.round(3).tolist()
+    [0.7, 0.0]
+    """
+    from deptriad import kernels
+
+    values, rows, columns = flattened(tables)
+    starts = np.cumsum(rows * columns) - rows * columns
+    height, distance, excluded = kernels.many_triads(values, starts, rows, columns)
+    return exact.rounded_triad(height, distance / 2.0, excluded, columns)
+
+
+def uncalibrated(table: ArrayLike | Conditional) -> Triad:
+    """The paper's (α, γ, δ) before calibration: looser, from extreme ratios alone. ``beta`` plays γ.
+
+    γ is kept for each pair of target values, since over all pairs it would equal α (maths §2); the triad holds the
+    largest chord of any pair.
+    """
+    from deptriad import kernels
+
+    matrix = as_conditional(table).table
+    plain = exact.table_triad(matrix)
+    chord = kernels.ratio_chords(matrix) * widening(matrix.shape[1])
+    return Triad(alpha=plain.alpha, phi=max(chord, float(plain.phi)), delta=plain.delta)
+
+
+def profile(x: ArrayLike | Conditional | Box, *, tolerance: float = 1e-4) -> Profile:
+    """The curve that answers every budget: exact for a table, certified from above for a box.
+
+    Parameters
+    ----------
+    x
+        An array-like, a Conditional, or a Box.
+    tolerance
+        For a box: how far a chord may lie above the certificate, relative to e^leakage − 1, before a knot is added.
+
+    Examples
+    --------
+    >>> import deptriad as dt
+    >>> dt.profile([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]])
+    Profile(2 knots, E_1 = 0.6, flat after γ = 7, exact)
+    """
+    if not tolerance > 0.0:
+        raise ValueError(f"tolerance is {tolerance}, expected a number > 0, such as 1e-4")
+    return (
+        robust.box_profile(x, tolerance)
+        if isinstance(x, Box)
+        else exact.table_profile(as_conditional(x).table)
+    )
+
+
+def leakage(x: ArrayLike | Conditional | Box, epsilon: ArrayLike) -> float | Floats:
+    """Most that an ε-LDP release of the source gives away about the target, in nats (the paper's CPL*).
+
+    Exact for a table and certified for a box: never below the truth, not by a rounding, and never above ε.
+
+    Examples
+    --------
+    >>> import deptriad as dt
+    >>> round(dt.leakage([[0.9, 0.1], [0.2, 0.8]], 1.0), 6)
+    0.706275
+    """
+    budget = as_budget(epsilon)
+    if isinstance(x, Box):
+        return scalar_or_array(robust.box_leakage(x, budget))
+    return scalar_or_array(exact.table_leakage(as_conditional(x).table, budget))
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a leakage is what it is: two target values, and the source values that tell them apart."""
+
+    leakage: float
+    epsilon: float
+    target: str
+    source: str
+    pair: tuple[int, int]
+    pair_labels: tuple[str, str]
+    values: tuple[int, ...]
+    value_labels: tuple[str, ...]
+
+    def __str__(self) -> str:
+        if not self.values:
+            return f"Seeing `{self.source}` says nothing about `{self.target}`."
+        shown = ", ".join(self.value_labels[:6])
+        more = f" or {len(self.values) - 6} more" if len(self.values) > 6 else ""
+        one = (
+            f"`{self.source} = {shown}`"
+            if len(self.values) == 1
+            else f"`{self.source}` in {{{shown}{more}}}"
+        )
+        factor = f"e^{self.leakage:.3g}"
+        if self.leakage < 20.0:
+            factor += f" = {np.exp(self.leakage):.3g}"
+        likely, unlikely = self.pair_labels
+        return (
+            f"Released with ε = {self.epsilon:g}, a report that points to {one} can raise the odds of "
+            f"`{self.target} = {likely}` over `{self.target} = {unlikely}` by up to {factor}."
+        )
+
+
+def where(x: ArrayLike | Conditional | Box, epsilon: float) -> Explanation:
+    """The pair of target values and the set of source values that attain the leakage, with their labels.
+
+    Examples
+    --------
+    >>> import deptriad as dt
+    >>> table = dt.Conditional([[0.05, 0.95], [0.4, 0.6]], target="sex", source="relationship",
+    ...                        target_values=["male", "female"], source_values=["wife", "other"])
+    >>> print(dt.where(table, 1.0))
+    Released with ε = 1, a report that points to `relationship = wife` can raise the odds of `sex = female` over \
+`sex = male` by up to e^0.441 = 1.55.
+    """
+    budget = _one_budget(epsilon, "epsilon")
+    named = x if isinstance(x, Box) else as_conditional(x)
+    pair, values = (
+        _box_event(named, budget) if isinstance(named, Box) else _table_event(named.table, budget)
+    )
+    return Explanation(
+        leakage=float(np.asarray(leakage(named, budget))),
+        epsilon=budget,
+        target=named.target,
+        source=named.source,
+        pair=pair,
+        pair_labels=(named.target_label(pair[0]), named.target_label(pair[1])),
+        values=values,
+        value_labels=tuple(named.source_label(value) for value in values),
+    )
+
+
+def _table_event(table: Floats, epsilon: float) -> tuple[tuple[int, int], tuple[int, ...]]:
+    if epsilon == 0.0 or len(table) < 2:
+        return (0, 0), ()
+    eta, more, less = exact.steepest(table, min(epsilon, LARGE_BUDGET - 100.0))
+    inside = table[more] - table[less] > eta * (1.0 - 1e-12) * table[less]
+    return (int(more), int(less)), tuple(int(value) for value in np.flatnonzero(inside))
+
+
+def _box_event(box: Box, epsilon: float) -> tuple[tuple[int, int], tuple[int, ...]]:
+    if epsilon == 0.0 or box.shape[0] < 2:
+        return (0, 0), ()
+    _, found = robust.steepest_in_box(robust.Search(box), min(epsilon, LARGE_BUDGET - 100.0))
+    return found.pair, tuple(int(value) for value in found.event)
+
+
+def _one_budget(epsilon: float, name: str) -> float:
+    budget = as_budget(epsilon, name)
+    if budget.ndim:
+        raise ValueError(f"{name} has shape {budget.shape}, expected one number")
+    return float(budget)

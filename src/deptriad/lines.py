@@ -1,0 +1,110 @@
+"""What a line ``E_γ = gap − (γ − 1)·lower`` of a profile says: its leakage at a budget (maths §1, §4).
+
+A line stands for a set S of source values: ``lower`` = G'(S) and ``gap`` = G(S) − G'(S). Kept apart like this
+nothing cancels, neither at tiny budgets nor at ratios of 1e300. All functions broadcast.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deptriad.rounding import ENTRY, ROUNDOFF
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+Floats: TypeAlias = NDArray[np.float64]
+Integers: TypeAlias = NDArray[np.int64]
+
+LARGE_BUDGET = 700.0
+"""Above this ε, e^ε nears the end of the float range and logarithms take over."""
+
+
+def as_budget(epsilon: ArrayLike, name: str = "epsilon") -> Floats:
+    """Budgets as a float array; refuses negative ones and NaN."""
+    budget = np.asarray(epsilon, dtype=np.float64)
+    bad = ~(budget >= 0.0)
+    if bad.any():
+        raise ValueError(f"{name} is {budget[bad].flat[0]}, expected a number ≥ 0")
+    return budget
+
+
+def as_probability(value: ArrayLike, name: str) -> Floats:
+    """Probabilities as a float array; refuses what lies outside [0, 1]."""
+    probability = np.asarray(value, dtype=np.float64)
+    bad = ~((probability >= 0.0) & (probability <= 1.0))
+    if bad.any():
+        raise ValueError(f"{name} is {probability[bad].flat[0]}, expected a number in [0, 1]")
+    return probability
+
+
+def scalar_or_array(value: Floats) -> float | Floats:
+    """A float for a 0-d result, the array otherwise."""
+    return float(value) if np.ndim(value) == 0 else value
+
+
+def inverse_gain(epsilon: Floats) -> Floats:
+    """1/t = 1/(e^ε − 1): the focus from which a budget looks at the curve; ∞ at ε = 0, 0 at ε = ∞."""
+    with np.errstate(divide="ignore", over="ignore"):
+        return np.asarray(1.0 / np.expm1(epsilon))
+
+
+def leakage(gap: Floats, lower: Floats, epsilon: Floats, focus: Floats) -> Floats:
+    """ln (1 + tA)/(1 + tB) of a line, for B = lower, A = lower + gap and focus = 1/t."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        value = np.log1p(gap / (focus + lower))
+        if np.size(epsilon) and np.max(epsilon) > LARGE_BUDGET:
+            above = np.logaddexp(np.log(gap + lower), -epsilon)
+            beyond = above - np.logaddexp(np.log(lower), -epsilon)
+            value = np.where(epsilon > LARGE_BUDGET, beyond, value)
+            value = np.where(gap > 0.0, value, 0.0)
+    return np.asarray(value)
+
+
+def outward(value: Floats, epsilon: Floats, focus: Floats) -> Floats:
+    """Rounded-up leakage: never below the truth, never above ε, exactly 0 where it is 0.
+
+    Entries off by a relative ρ change ln (1+tA)/(1+tB) by at most 2ρ·t/(1+t) = 2ρ/(1 + 1/t).
+    """
+    widened = value * (1.0 + 16 * ROUNDOFF) + (2 * ENTRY) / (1.0 + focus)
+    return np.minimum(widened, epsilon, out=np.zeros_like(widened), where=value > 0.0)
+
+
+def granting_rounding(gap: Floats, lower: Floats) -> Floats:
+    """The gap of a line when every entry behind it may be off by its rounding: A(1+ρ) − B(1−ρ)."""
+    return gap * (1.0 + 2 * ENTRY) + (2 * ENTRY) * lower
+
+
+def approximate_leakage(
+    gap: Floats, lower: Floats, epsilon: Floats, mechanism_delta: Floats, delta: Floats
+) -> Floats:
+    """Least ε' at which a line allows δ' ≤ delta, after an (ε, mechanism_delta)-LDP release (maths §4).
+
+    With E = D − ηB both conditions of §4 are linear in η = e^ε' − 1, so each gives its least η directly.
+    """
+    gap = granting_rounding(gap, lower)
+    weight = np.exp(-epsilon)  # everything below is divided by e^ε, which may overflow
+    gain = -np.expm1(-epsilon) + 2.0 * mechanism_delta * weight
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        mixed = (gain * gap - delta * (1.0 + weight)) / (
+            gain * lower + (1.0 - mechanism_delta) * weight
+        )
+        lost = (mechanism_delta * gap - delta) / (mechanism_delta * lower)
+    eta = np.maximum(
+        np.where(gain * gap > delta * (1.0 + weight), mixed, 0.0),
+        np.where(mechanism_delta * gap > delta, lost, 0.0),
+    )
+    return np.log1p(eta)
+
+
+def approximate_delta(
+    stick: Floats, gamma: Floats, epsilon: Floats, mechanism_delta: Floats
+) -> Floats:
+    """Largest δ' of the target at γ = e^ε' when the source is released under (ε, mechanism_delta)-LDP (maths §4)."""
+    weight = np.exp(-epsilon)
+    gain = -np.expm1(-epsilon) + 2.0 * mechanism_delta * weight
+    mixed = (gain * stick - (1.0 - mechanism_delta) * (gamma - 1.0) * weight) / (1.0 + weight)
+    return np.maximum(np.maximum(mechanism_delta * stick, mixed), 0.0)

@@ -1,0 +1,375 @@
+"""Profile, the curve that answers every budget, and Triad, its two-knot summary (maths §1, §2, §4)."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deptriad import lines, thinning
+from deptriad.lines import as_budget, as_probability, scalar_or_array
+from deptriad.rounding import widening
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from deptriad.lines import Floats
+
+
+class _Curve:
+    """Everything a convex curve made of lines ``E_γ = gap − (γ − 1)·lower`` can answer."""
+
+    exact: bool
+
+    def _pieces(self) -> list[tuple[Floats, Floats]]:
+        """The lines (gap, lower), each a pair of arrays that broadcast against the question."""
+        raise AssertionError("every curve names its lines")
+
+    def leakage(
+        self, epsilon: ArrayLike, mechanism_delta: ArrayLike = 0.0, delta: ArrayLike = 0.0
+    ) -> float | Floats:
+        """Largest log-likelihood ratio an ε-LDP release of the source allows about the target (the paper's CPL).
+
+        Parameters
+        ----------
+        epsilon
+            Budget of the source's mechanism, ≥ 0; a number or an array.
+        mechanism_delta
+            δ of that mechanism where it is only (ε, δ)-LDP.
+        delta
+            Probability with which the answer may be exceeded: the target is then (answer, delta)-protected.
+            With ``mechanism_delta > 0`` and a zero ``delta`` the answer is the largest ratio of the table.
+
+        Returns
+        -------
+        An upper bound for every ε, rounded outward and never above ε where the mechanism is pure.
+
+        Examples
+        --------
+        >>> import deptriad as dt
+        >>> curve = dt.profile([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]])
+        >>> round(curve.leakage(1.0), 4)
+        0.6312
+        """
+        budget = as_budget(epsilon)
+        lost, allowed = (
+            as_probability(mechanism_delta, "mechanism_delta"),
+            as_probability(delta, "delta"),
+        )
+        focus = lines.inverse_gain(budget)
+        if not (lost.any() or allowed.any()):
+            value = self._pure_leakage(budget, focus)
+            return scalar_or_array(lines.outward(value, budget, focus))
+        value = np.zeros(np.broadcast_shapes(budget.shape, lost.shape, allowed.shape))
+        for gap, lower in self._pieces():
+            value = np.maximum(value, lines.approximate_leakage(gap, lower, budget, lost, allowed))
+        value = value * widening(32)
+        return scalar_or_array(np.where(lost > 0.0, value, np.minimum(value, budget)))
+
+    def _pure_leakage(self, budget: Floats, focus: Floats) -> Floats:
+        pieces = iter(self._pieces())
+        value = lines.leakage(*next(pieces), budget, focus)
+        for gap, lower in pieces:
+            value = np.maximum(value, lines.leakage(gap, lower, budget, focus))
+        return value
+
+    def hockey_stick(self, gamma: ArrayLike) -> float | Floats:
+        """E_γ, the most that any event's probability under one target value exceeds γ times another's.
+
+        Any γ ≥ 0: below 1 by E_γ = 1 − γ + γ·E_{1/γ}, which holds since pairs are taken in both orders.
+        """
+        asked = np.asarray(gamma, dtype=np.float64)
+        if (bad := ~(asked >= 0.0)).any():
+            raise ValueError(f"gamma is {asked[bad].flat[0]}, expected a number ≥ 0")
+        small = asked < 1.0
+        with np.errstate(divide="ignore"):
+            folded = np.where(small, 1.0 / asked, asked)
+        stick = self._stick(folded)
+        flipped = 1.0 - asked + asked * stick
+        return scalar_or_array(np.minimum(np.where(small, flipped, stick) * widening(4), 1.0))
+
+    def _stick(self, gamma: Floats) -> Floats:
+        value = np.zeros(())
+        for gap, lower in self._pieces():
+            with np.errstate(invalid="ignore"):  # ∞·0 at γ = ∞ on the flat line
+                height = lines.granting_rounding(gap, lower) - (gamma - 1.0) * lower
+                height = np.where(lower > 0.0, height, gap)
+            value = np.maximum(value, height)
+        return value
+
+    def delta_at(
+        self, epsilon_out: ArrayLike, epsilon: ArrayLike, mechanism_delta: ArrayLike = 0.0
+    ) -> float | Floats:
+        """Least δ' for which an (ε, mechanism_delta)-LDP release keeps the target (epsilon_out, δ')-protected.
+
+        Exact over all such mechanisms when the profile is exact (maths §4); an upper bound otherwise.
+        """
+        gamma = np.exp(as_budget(epsilon_out, "epsilon_out"))
+        stick = np.asarray(self.hockey_stick(gamma))
+        value = lines.approximate_delta(
+            stick, gamma, as_budget(epsilon), as_probability(mechanism_delta, "mechanism_delta")
+        )
+        return scalar_or_array(np.minimum(value * widening(8), 1.0))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Profile(_Curve):
+    """The privacy profile of source → target: one convex curve E_γ that answers every budget.
+
+    Parameters
+    ----------
+    gap, lower
+        One entry a line ``E_γ = gap − (γ − 1)·lower``, by decreasing ``lower``; the curve is their maximum.
+    exact
+        Whether the curve is the table's own, or only above it (a thinned one, or that of a box).
+
+    Examples
+    --------
+    >>> import deptriad as dt
+    >>> curve = dt.profile([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]])
+    >>> curve.knots.round(3).tolist()
+    [[1.0, 0.6], [7.0, 0.0]]
+    """
+
+    gap: Floats
+    lower: Floats
+    _: KW_ONLY
+    exact: bool = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gap", _frozen(self.gap, "gap"))
+        object.__setattr__(self, "lower", _frozen(self.lower, "lower"))
+        if self.gap.ndim != 1 or self.gap.shape != self.lower.shape or not self.gap.size:
+            raise ValueError(
+                f"gap has shape {self.gap.shape} and lower {self.lower.shape}, expected two equal lists of numbers"
+            )
+        if (np.diff(self.lower) > 0.0).any():
+            raise ValueError("lower increases, expected the lines by decreasing lower: sort them")
+
+    @classmethod
+    def from_knots(cls, gamma: ArrayLike, value: ArrayLike, *, exact: bool = False) -> Profile:
+        """The least convex curve above points (γ, E_γ) of a convex curve: their chords, flat after the last.
+
+        The first γ must be 1. Chords are rounded outward, so they never pass below a point.
+        """
+        eta = np.asarray(gamma, dtype=np.float64) - 1.0
+        stick = np.asarray(value, dtype=np.float64)
+        if eta.ndim != 1 or eta.shape != stick.shape or not eta.size or eta[0] != 0.0:
+            raise ValueError(
+                f"knots start at gamma {np.ravel(gamma)[:1]}, expected equal lists that start at gamma = 1"
+            )
+        if (np.diff(eta) <= 0.0).any():
+            raise ValueError("gamma does not increase: sort the knots and drop repeated ones")
+        return cls(*_chords(eta, np.minimum.accumulate(stick)), exact=exact)
+
+    @property
+    def knots(self) -> Floats:
+        """Points (γ, E_γ) between which the curve is straight; it is flat after the last."""
+        eta = _crossings(self.gap, self.lower)
+        return np.column_stack([1.0 + eta, np.maximum(self.gap - eta * self.lower, self.gap[-1])])
+
+    def thin(
+        self,
+        k: int | None = None,
+        *,
+        tolerance: float | None = None,
+        budgets: tuple[float, float] = (0.0, np.inf),
+    ) -> Profile:
+        """An upper bound with few knots: k of them, or as few as keep the leakage within a relative tolerance.
+
+        Parameters
+        ----------
+        k
+            Number of knots, at least 2. Give either this or ``tolerance``.
+        tolerance
+            Largest relative excess of the leakage over the curve's own, such as 0.01.
+        budgets
+            The range of ε in which the excess counts. Outside it the result is still a bound.
+
+        Examples
+        --------
+        >>> import deptriad as dt
+        >>> curve = dt.profile([[0.5, 0.3, 0.15, 0.05], [0.1, 0.15, 0.25, 0.5]])
+        >>> len(curve), len(curve.thin(2))
+        (3, 2)
+        """
+        if (k is None) == (tolerance is None):
+            raise ValueError("expected exactly one of k and tolerance")
+        if k is not None and k < 2:
+            raise ValueError(f"k is {k}, expected at least 2 knots")
+        if tolerance is not None and not tolerance >= 0.0:
+            raise ValueError(f"tolerance is {tolerance}, expected a number ≥ 0, such as 0.01")
+        if not 0.0 <= budgets[0] < budgets[1]:
+            raise ValueError(f"budgets is {budgets}, expected a smallest and a larger ε")
+        if len(self) <= (k or 2):
+            return self
+        eta, stick = thinning.candidates(self, budgets)
+        chosen = thinning.choose(thinning.chord_errors(eta, stick, budgets), k, tolerance)
+        return Profile.from_knots(1.0 + eta[chosen], stick[chosen])
+
+    def __len__(self) -> int:
+        return self.gap.size
+
+    def __repr__(self) -> str:
+        kind = "exact" if self.exact else "upper bound"
+        ratio = self.knots[-1, 0]
+        return f"Profile({len(self)} knots, E_1 = {self.gap[0]:.4g}, flat after γ = {ratio:.4g}, {kind})"
+
+    def _pieces(self) -> list[tuple[Floats, Floats]]:
+        return list(zip(self.gap, self.lower, strict=True))
+
+    def _pure_leakage(self, budget: Floats, focus: Floats) -> Floats:
+        """One line answers: the root of t·E = γ − 1 passes knot i at t = η_i/E_i, which grows along the curve."""
+        eta = _crossings(self.gap, self.lower)[1:]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            turning = np.maximum.accumulate((self.gap[1:] - eta * self.lower[1:]) / eta * -1.0)
+        first = np.searchsorted(turning, -focus)
+        value = np.zeros(budget.shape)
+        for step in (-1, 0, 1):  # neighbours tie at a knot, up to rounding
+            line = np.clip(first + step, 0, self.gap.size - 1)
+            value = np.maximum(
+                value, lines.leakage(self.gap[line], self.lower[line], budget, focus)
+            )
+        return value
+
+
+def _frozen(values: ArrayLike, name: str) -> Floats:
+    """A read-only float copy; refuses negative numbers and NaN."""
+    array = np.array(values, dtype=np.float64)
+    if (bad := ~(array >= 0.0)).any():
+        raise ValueError(f"{name} is {array[bad].flat[0]}, expected a number ≥ 0")
+    array.flags.writeable = False
+    return array
+
+
+def _crossings(gap: Floats, lower: Floats) -> Floats:
+    """η = γ − 1 at which each line takes over from the one before it; 0 for the first."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        eta = np.diff(gap) / np.diff(lower)
+    return np.maximum.accumulate(np.concatenate([[0.0], np.nan_to_num(eta, nan=0.0)]))
+
+
+def _chords(eta: Floats, stick: Floats) -> tuple[Floats, Floats]:
+    """Lines through neighbouring points, above both of them in floating point too; the last one is flat."""
+    slope = np.append(-np.diff(stick) / np.diff(eta), 0.0)
+    slope = np.minimum.accumulate(slope)
+    left = stick + eta * slope
+    right = np.append(stick[1:] + eta[1:] * slope[:-1], 0.0)
+    return np.maximum(left, right) * widening(4), slope
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class Triad(_Curve):
+    """(α, β, δ) of source → target: the chord of the profile from (1, φ) to (e^α, δ), flat after that.
+
+    Three numbers that bound the leakage for every budget (the paper's Dependency Triad). Give ``beta`` or
+    ``phi``: they say the same thing, and ``phi`` is the one to compute with (maths §2). Fields may be arrays:
+    one object then holds many triads, and its methods broadcast.
+
+    Parameters
+    ----------
+    alpha
+        Logarithm of the largest finite ratio, ≥ 0.
+    beta, phi
+        Exactly one of them. ``phi`` is the largest total variation between two target values; ``beta`` is ∞ where
+        phi is as large as alpha and delta allow. A larger ``phi`` (a relaxed one) is cut there.
+    delta
+        Largest probability of source values that another target value excludes.
+    calibrated_at
+        Budget ε₀ below which the triad is an estimate only; 0 for one that holds everywhere.
+    exact
+        Whether phi is the true maximum rather than an upper bound on it.
+
+    Examples
+    --------
+    >>> import deptriad as dt
+    >>> t = dt.Triad(alpha=1.5, beta=0.7, delta=0.0)
+    >>> t.leakage([0.5, 1.0, 4.0]).round(4).tolist()
+    [0.2341, 0.483, 1.3947]
+    """
+
+    alpha: float | Floats
+    beta: float | Floats
+    phi: float | Floats
+    delta: float | Floats
+    calibrated_at: float
+    exact: bool
+
+    def __init__(
+        self,
+        *,
+        alpha: ArrayLike,
+        delta: ArrayLike,
+        beta: ArrayLike | None = None,
+        phi: ArrayLike | None = None,
+        calibrated_at: float = 0.0,
+        exact: bool = True,
+    ) -> None:
+        ratio, lost = _frozen(alpha, "alpha"), as_probability(_frozen(delta, "delta"), "delta")
+        if not np.isfinite(ratio).all():
+            raise ValueError("alpha is infinite: an unbounded ratio belongs into delta")
+        if (beta is None) == (phi is None):
+            raise ValueError("expected exactly one of beta and phi")
+        if beta is not None:
+            recoded = _frozen(beta, "beta")
+            variation = _phi(ratio, recoded, lost)
+        elif phi is not None:
+            variation = np.minimum(_frozen(phi, "phi"), _largest_phi(ratio, lost))
+            if (variation < lost * (1.0 - 1e-12)).any():
+                raise ValueError(
+                    f"phi = {np.min(variation)} is below delta, expected phi ≥ delta: lower delta to phi"
+                )
+            variation = np.maximum(variation, lost)
+            recoded = _beta(ratio, variation, lost)
+        for name, value in (
+            ("alpha", ratio),
+            ("beta", recoded),
+            ("phi", variation),
+            ("delta", lost),
+        ):
+            object.__setattr__(self, name, scalar_or_array(value))
+        object.__setattr__(self, "calibrated_at", float(as_budget(calibrated_at, "calibrated_at")))
+        object.__setattr__(self, "exact", exact)
+
+    def _pieces(self) -> list[tuple[Floats, Floats]]:
+        alpha, phi, delta = np.asarray(self.alpha), np.asarray(self.phi), np.asarray(self.delta)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            slope = (
+                (phi - delta) * np.exp(-alpha) / -np.expm1(-alpha)
+            )  # (φ − δ)/(e^α − 1), no overflow
+        chord = (phi, np.where(alpha > 0.0, slope, 0.0) / widening(8))
+        return [chord, (delta, np.zeros(()))] if delta.any() else [chord]
+
+    def __repr__(self) -> str:
+        shape = np.shape(self.phi)
+        if shape:
+            return (
+                f"Triad({'×'.join(map(str, shape))} triads, largest phi = {np.max(self.phi):.6g})"
+            )
+        note = "" if self.calibrated_at == 0.0 else f", calibrated_at={self.calibrated_at:g}"
+        return (
+            f"Triad(alpha={self.alpha:.6g}, beta={self.beta:.6g}, delta={self.delta:.6g}, "
+            f"phi={self.phi:.6g}{note})"
+        )
+
+
+def _largest_phi(alpha: Floats, delta: Floats) -> Floats:
+    """The largest total variation that a largest ratio e^α and an excluded mass δ allow: 1 − (1−δ)e^(−α)."""
+    return np.minimum((delta - (1.0 - delta) * np.expm1(-alpha)) * widening(4), 1.0)
+
+
+def _phi(alpha: Floats, beta: Floats, delta: Floats) -> Floats:
+    """φ of (α, β, δ) (maths §2), in a form that has no overflow and takes β = ∞."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.expm1(-alpha) * np.expm1(-beta) / -np.expm1(-(alpha + beta))
+    return delta + (1.0 - delta) * np.where((alpha > 0.0) & (beta > 0.0), share, 0.0)
+
+
+def _beta(alpha: Floats, phi: Floats, delta: Floats) -> Floats:
+    """β of (α, φ, δ): 1 − e^(−β) = φ'w/(w − φ'(1−w)) with w = 1 − e^(−α) and φ' = (φ−δ)/(1−δ)."""
+    width = -np.expm1(-alpha)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.where(delta < 1.0, (phi - delta) / (1.0 - delta), width)
+        lost = np.where(share > 0.0, share * width / (width - share * np.exp(-alpha)), 0.0)
+        return np.asarray(-np.log1p(-np.clip(lost, 0.0, 1.0)))

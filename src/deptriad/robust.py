@@ -1,0 +1,238 @@
+"""Certified hockey sticks of a box: above every table in it, and where possible exactly the largest (maths §3)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from deptriad import lines
+from deptriad.exact import beyond, extremes
+from deptriad.lines import LARGE_BUDGET
+from deptriad.profile import Profile, Triad
+from deptriad.rounding import ROUNDOFF, widening
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from deptriad.lines import Floats, Integers
+    from deptriad.tables import Box
+
+NODES = 400
+"""How many times a pair may be branched before its bound is taken as it stands."""
+
+AT_ONCE = 64
+"""Pairs settled together; the best event among them spares the rest."""
+
+
+MOST_KNOTS = 1024
+"""Where the refinement of a box's profile stops, however small the tolerance."""
+
+
+class Stick(NamedTuple):
+    """E_γ over a box: certified from above by ``bound``, attained by the event with this gap and mass."""
+
+    bound: float
+    gap: float
+    lower: float
+    pair: tuple[int, int]
+    event: Integers
+    exact: bool
+
+
+class Search:
+    """Answers E_γ of one box for any γ, and remembers prices from one question to the next.
+
+    A price for each row in each role makes a bound for every pair in one pass. Pairs that it leaves above what is
+    already attained are priced on their own, and branched.
+    """
+
+    def __init__(self, box: Box, nodes: int = NODES) -> None:
+        self.lower, self.upper = box.lower, box.upper
+        lowest, highest = self.lower.sum(axis=1), self.upper.sum(axis=1)
+        self.slack = (
+            16 * ROUNDOFF * float(highest.max())
+        )  # of a sum of terms a − γc, which a bounds
+        self.spare = np.maximum(1.0 - lowest + 64 * ROUNDOFF, 0.0)
+        self.surplus = np.maximum(highest - 1.0 + 64 * ROUNDOFF, 0.0)
+        self.nodes = nodes
+        self.prices = np.full((len(self.lower), 2), 0.5)
+        self.learnt = False
+
+    def stick(self, eta: float, floor: float = 0.0) -> Stick:
+        """E_γ at γ = 1 + η. Pairs below ``floor`` are not looked into: the bound is the floor where all are."""
+        gamma = 1.0 + eta
+        if not self.learnt:
+            self._learn_prices(gamma)
+        bounds = self._bounds(gamma).ravel()
+        found = Stick(0.0, 0.0, 0.0, (0, 0), np.zeros(0, dtype=np.int64), True)
+        highest = reached = floor
+        while (waiting := np.flatnonzero(bounds > reached)).size:
+            if waiting.size > AT_ONCE:
+                waiting = waiting[np.argpartition(bounds[waiting], -AT_ONCE)[-AT_ONCE:]]
+            more, less = np.divmod(waiting, len(self.lower))
+            settled, events = self._settle(more, less, gamma, reached, self.nodes)
+            bounds[waiting] = 0.0
+            highest = max(highest, float(settled[:, 0].max()))
+            value = settled[:, 1] - gamma * settled[:, 2]
+            top = int(np.argmax(value))
+            if value[top] > reached:
+                reached = float(value[top])
+                above, below = settled[top, 1:3]
+                pair = int(more[top]), int(less[top])
+                found = Stick(
+                    0.0, float(above - below), float(below), pair, np.flatnonzero(events[top]), True
+                )
+        exact = highest <= reached * (1.0 + 1e-12) + self.slack
+        return found._replace(bound=min(self._rounded(highest), 1.0), exact=exact)
+
+    def _rounded(self, bound: float) -> float:
+        return bound * widening(2 * self.lower.shape[1]) + self.slack if bound > 0.0 else 0.0
+
+    def _bounds(self, gamma: float) -> Floats:
+        """The certificate of every ordered pair at the current prices."""
+        from deptriad import box_kernels
+
+        mu, nu = self.prices[:, :1], self.prices[:, 1:]
+        wide = self.upper - self.lower
+        return np.asarray(
+            box_kernels.price_bounds(
+                self.lower + mu * wide,
+                gamma * (self.lower + (1.0 - nu) * wide),
+                (1.0 - mu[:, 0]) * self.spare,
+                gamma * (1.0 - nu[:, 0]) * self.surplus,
+            )
+        )
+
+    def _learn_prices(self, gamma: float) -> None:
+        """Each row takes the prices that suit it against its worst partner in either role."""
+        rows = np.arange(len(self.lower))
+        bounds = self._bounds(gamma)
+        np.fill_diagonal(bounds, -1.0)
+        as_more, _ = self._settle(rows, bounds.argmax(axis=1), gamma, 0.0, 1)
+        as_less, _ = self._settle(bounds.argmax(axis=0), rows, gamma, 0.0, 1)
+        self.prices = np.column_stack([as_more[:, 3], as_less[:, 4]])
+        self.learnt = True
+
+    def _settle(
+        self, more: Integers, less: Integers, gamma: float, floor: float, nodes: int
+    ) -> tuple[Floats, NDArray[np.bool_]]:
+        from deptriad import box_kernels
+
+        box = self.lower, self.upper, self.spare, self.surplus
+        return box_kernels.settle_pairs(box, more, less, gamma, floor, nodes, self.prices)
+
+
+def box_triad(box: Box, epsilon_max: float | None) -> Triad:
+    """(α, φ, δ) of a box with certified knots; the second one where the curve answers ε_max, if that is given."""
+    if box.shape[0] < 2:
+        return Triad(alpha=0.0, phi=0.0, delta=0.0)
+    search = Search(box)
+    first = search.stick(0.0)
+    alpha, delta = extremes(box.lower, box.upper)
+    if epsilon_max is not None:
+        eta, _ = steepest_in_box(search, epsilon_max)
+        nearer = float(np.log1p(eta)) * widening(4)
+        if nearer < alpha:
+            alpha, delta = nearer, 1.0
+    if delta > 0.0:
+        delta = min(delta, search.stick(float(np.expm1(min(alpha, LARGE_BUDGET)))).bound)
+    return Triad(alpha=alpha, phi=first.bound, delta=min(delta, first.bound), exact=first.exact)
+
+
+def paper_triad(box: Box) -> Triad:
+    """The paper's triad of a box: φ from its linear program, in closed form."""
+    from deptriad import box_kernels
+
+    if box.shape[0] < 2:
+        return Triad(alpha=0.0, phi=0.0, delta=0.0)
+    search = Search(box)
+    alpha, delta = extremes(box.lower, box.upper)
+    phi = search._rounded(
+        box_kernels.paper_variation(box.lower, box.upper, search.spare, search.surplus)
+    )
+    phi = min(float(phi), 1.0)
+    return Triad(alpha=alpha, phi=phi, delta=min(delta, phi), exact=False)
+
+
+def box_leakage(box: Box, budget: Floats) -> Floats:
+    """Certified leakage of a box at each budget, rounded outward."""
+    value = np.zeros(budget.shape)
+    if box.shape[0] > 1:
+        search = Search(box)
+        ends = extremes(box.lower, box.upper)
+        for index in np.ndindex(budget.shape):
+            epsilon = float(budget[index])
+            ceiling = beyond(*ends, epsilon)
+            if 0.0 < epsilon < LARGE_BUDGET - 100.0:
+                eta, _ = steepest_in_box(search, epsilon)
+                ceiling = min(ceiling, float(np.log1p(eta)))
+            value[index] = ceiling
+    return lines.outward(value, budget, lines.inverse_gain(budget))
+
+
+def steepest_in_box(search: Search, epsilon: float) -> tuple[float, Stick]:
+    """A certified η = γ − 1 for the leakage of a box at a budget, and the event that comes closest to it.
+
+    Climbs from event to event while one rises above focus·η. What is left between the last event and the
+    certificate is closed by a chord: E falls with γ, so bound/focus is a valid η, and E is convex between the two.
+    """
+    focus = float(lines.inverse_gain(np.asarray(epsilon)))
+    eta, found = 0.0, search.stick(0.0)
+    while found.gap > 0.0:
+        higher = found.gap / (focus + found.lower)
+        if not higher > eta * (1.0 + 1e-14):
+            break
+        eta = higher
+        closer = search.stick(eta, floor=eta * focus)
+        if closer.gap - eta * closer.lower <= eta * focus * (1.0 + 1e-14):
+            found = found._replace(bound=closer.bound, exact=closer.exact)
+            break
+        found = closer
+    excess = found.bound - eta * focus
+    if excess <= 0.0:
+        return eta, found
+    far = found.bound / focus
+    below = search.stick(far, floor=max(found.gap - far * found.lower, 0.0)).bound
+    return min(
+        far, eta + excess / (focus + max(found.bound - below, 0.0) / (far - eta))
+    ) * widening(16), found
+
+
+def box_profile(box: Box, tolerance: float) -> Profile:
+    """Chords through certified knots, refined until each is within ``tolerance`` of the certificate between them.
+
+    The gap is measured relative to e^L − 1: a curve that is too high by e moves the answer η by e·η/(E + ηB).
+    """
+    if box.shape[0] < 2:
+        return Profile(np.zeros(1), np.zeros(1))
+    search = Search(box)
+    alpha, delta = extremes(box.lower, box.upper)
+    end = float(np.expm1(min(alpha, LARGE_BUDGET)))
+    first = search.stick(0.0)
+    last = search.stick(end) if end > 0.0 else first
+    last = last._replace(bound=min(delta, last.bound) if alpha < LARGE_BUDGET else last.bound)
+    knots = {0.0: first, end: last}
+    stack = [(0.0, end)] if end > 0.0 else []
+    while stack and len(knots) < MOST_KNOTS:
+        left, right = stack.pop()
+        middle = _meeting(knots[left], knots[right], left, right)
+        if not left < middle < right:
+            continue
+        share = (middle - left) / (right - left)
+        chord = (1.0 - share) * knots[left].bound + share * knots[right].bound
+        found = search.stick(middle, floor=0.0)
+        knots[middle] = found
+        if chord - found.bound > tolerance * (found.gap if found.gap > 0.0 else found.bound):
+            stack += [(left, middle), (middle, right)]
+    etas = sorted(knots)
+    return Profile.from_knots(1.0 + np.array(etas), np.array([knots[eta].bound for eta in etas]))
+
+
+def _meeting(one: Stick, two: Stick, left: float, right: float) -> float:
+    """Where the attained lines of two knots meet; half way (in e^L) where they do not meet in between."""
+    fall = one.lower - two.lower
+    middle = (one.gap - two.gap) / fall if fall > 0.0 else left
+    if left * (1.0 + 1e-9) < middle < right * (1.0 - 1e-9):
+        return middle
+    return float(np.sqrt((1.0 + left) * (1.0 + right))) - 1.0

@@ -1,0 +1,175 @@
+"""Where boxes come from: how far the true table may lie from the one at hand (maths §3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from deptriad.rounding import ROUNDOFF
+from deptriad.tables import Box, Conditional, as_conditional
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from deptriad.lines import Floats
+
+
+@dataclass(frozen=True)
+class Relative:
+    """Every entry may be off by a share of itself: Δ = margin · P. Zeros stay zero.
+
+    An assumption, not a guarantee; the paper advises 0.1 to 0.2 where one source is all there is.
+
+    Examples
+    --------
+    >>> import deptriad as dt
+    >>> dt.Relative(0.1).box([[0.5, 0.5], [0.2, 0.8]]).upper.round(3).tolist()
+    [[0.55, 0.55], [0.22, 0.82]]
+    """
+
+    margin: float
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.margin < np.inf:
+            raise ValueError(
+                f"margin is {self.margin}, expected a number ≥ 0, such as 0.1 for ten per cent"
+            )
+
+    def box(self, table: ArrayLike | Conditional) -> Box:
+        """The box around a table."""
+        centre = as_conditional(table)
+        return _around(centre, self.margin * centre.table)
+
+
+@dataclass(frozen=True, eq=False)
+class Absolute:
+    """Every entry may be off by a given amount: one number, or one for each entry.
+
+    Examples
+    --------
+    >>> import deptriad as dt
+    >>> dt.Absolute(0.05).box([[0.5, 0.5], [0.02, 0.98]]).lower.round(3).tolist()
+    [[0.45, 0.45], [0.0, 0.93]]
+    """
+
+    delta: ArrayLike
+
+    def __post_init__(self) -> None:
+        delta = np.asarray(self.delta, dtype=np.float64)
+        if (bad := ~(delta >= 0.0) | np.isinf(delta)).any():
+            raise ValueError(f"delta is {delta[bad].flat[0]}, expected numbers ≥ 0")
+
+    def box(self, table: ArrayLike | Conditional) -> Box:
+        """The box around a table."""
+        centre = as_conditional(table)
+        delta = np.asarray(self.delta, dtype=np.float64)
+        if delta.ndim and delta.shape != centre.shape:
+            raise ValueError(
+                f"delta has shape {delta.shape}, expected one number or the shape of the table, {centre.shape}"
+            )
+        return _around(centre, np.broadcast_to(delta, centre.shape))
+
+
+Spreads = Literal["range", "std", "variance", "mad"]
+
+_SPREADS: dict[str, Callable[[Floats], Floats]] = {
+    "range": lambda tables: np.ptp(tables, axis=0),
+    "std": lambda tables: np.std(tables, axis=0, ddof=1),
+    "variance": lambda tables: np.var(tables, axis=0, ddof=1),
+    "mad": lambda tables: np.mean(np.abs(tables - tables.mean(axis=0)), axis=0),
+}
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Several tables, from several places or years: their mean, give or take how much they differ.
+
+    ``kind`` is "range" (largest − smallest), "std" (divisor n − 1), "variance" or "mad" (mean absolute deviation).
+    An assumption about the table one will meet, not a guarantee.
+
+    Examples
+    --------
+    >>> import deptriad as dt
+    >>> dt.Spread("range").box([[[0.5, 0.5]], [[0.6, 0.4]]]).upper.round(3).tolist()
+    [[0.65, 0.55]]
+    """
+
+    kind: Spreads = "std"
+
+    def __post_init__(self) -> None:
+        if self.kind not in _SPREADS:
+            raise ValueError(
+                f"kind is {self.kind!r}, expected one of {', '.join(map(repr, _SPREADS))}"
+            )
+
+    def box(self, tables: Sequence[ArrayLike | Conditional]) -> Box:
+        """The box around the mean of two or more tables of one shape."""
+        each = [as_conditional(table) for table in tables]
+        if len(each) < 2:
+            raise ValueError(
+                f"got {len(each)} table, expected two or more to spread between: or use Relative"
+            )
+        shapes = {table.shape for table in each}
+        if len(shapes) > 1:
+            raise ValueError(f"the tables have shapes {sorted(shapes)}, expected the same shape")
+        stack = np.stack([table.table for table in each])
+        centre = Conditional(stack.mean(axis=0), **each[0].labels)
+        return _around(centre, _SPREADS[self.kind](stack))
+
+
+@dataclass(frozen=True)
+class Confidence:
+    """Counts from a sample: all true tables lie in their boxes with probability at least ``level``.
+
+    Exact binomial (Clopper–Pearson) intervals, made simultaneous by Bonferroni over ``cells``: the number of
+    cells of ALL tables used together; this table's own by default. The only box here that is a guarantee: for
+    records drawn independently from the population. A row without records is wholly uncertain.
+
+    Examples
+    --------
+    >>> import deptriad as dt
+    >>> dt.Confidence(0.95).box([[50, 50], [0, 10]]).upper.round(2).tolist()
+    [[0.63, 0.63], [0.4, 1.0]]
+    """
+
+    level: float = 0.95
+    cells: int | None = None
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.level < 1.0:
+            raise ValueError(
+                f"level is {self.level}, expected a probability between 0 and 1, such as 0.95"
+            )
+        if self.cells is not None and self.cells < 1:
+            raise ValueError(f"cells is {self.cells}, expected at least 1")
+
+    def box(self, counts: ArrayLike, **labels: Any) -> Box:
+        """The box of a table of counts: whole numbers, rows for target values, columns for source values."""
+        from scipy.special import betainccinv, betaincinv
+
+        number = np.array(counts, dtype=np.float64)
+        blank = Box(np.zeros(number.shape), np.ones(number.shape), **labels)
+        blank._check_entries(number, "counts")
+        if (bad := number != np.rint(number)).any():
+            raise ValueError(
+                f"counts has {number[bad].flat[0]}, expected whole numbers: intervals need real counts"
+            )
+        miss = (1.0 - self.level) / (self.cells or number.size) / 2.0
+        records = number.sum(axis=1, keepdims=True)
+        others = records - number
+        lower = np.zeros(number.shape)
+        upper = np.ones(number.shape)
+        some, rest = number > 0.0, others > 0.0
+        lower[some] = betaincinv(number[some], others[some] + 1.0, miss)
+        upper[rest] = betainccinv(number[rest] + 1.0, others[rest], miss)
+        # the inverse is good to a few parts in 1e14; the box grows by more than that
+        return Box(lower * (1.0 - 1e-12), upper * (1.0 + 1e-12), **blank.labels)
+
+
+def _around(centre: Conditional, delta: Floats) -> Box:
+    """[P − Δ, P + Δ], rounded outward; an entry that is known (Δ = 0) stays as it is."""
+    slack = np.where(delta > 0.0, 2 * ROUNDOFF * (centre.table + delta), 0.0)
+    return Box(centre.table - delta - slack, centre.table + delta + slack, **centre.labels)

@@ -1,0 +1,18 @@
+"""The examples in the docstrings print what they say."""
+
+import doctest
+import importlib
+import pkgutil
+
+import pytest
+
+import deptriad
+
+MODULES = [module.name for module in pkgutil.walk_packages(deptriad.__path__, "deptriad.")]
+
+
+@pytest.mark.parametrize("name", ["deptriad", *MODULES])
+def test_examples(name):
+    if name == "deptriad.cli":
+        pytest.importorskip("typer")
+    assert doctest.testmod(importlib.import_module(name)).failed == 0

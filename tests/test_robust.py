@@ -1,0 +1,307 @@
+"""Certified leakage under uncertainty: never below all subsets of all tables (maths.md §3)."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import deptriad as dt
+import oracle
+from conftest import Uncertain, boxes, budgets, gammas, nested_boxes, ordinary_tables
+
+P = np.array([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]])
+
+
+# ----------------------------------------------------------------------------- never below the truth
+
+
+@given(boxes(), budgets())
+def test_robust_leakage_is_never_below_the_truth_nor_above_epsilon(uncertain, epsilon):
+    """The worst pair, subset and tables of the box, in rational arithmetic."""
+    reported = dt.leakage(uncertain.box, epsilon)
+    assert oracle.is_bound(reported, oracle.leakage(uncertain.cloud(), epsilon))
+    assert reported <= epsilon
+
+
+@given(boxes(), gammas(50.0))
+def test_robust_profile_is_never_below_the_truth(uncertain, gamma):
+    reported = dt.profile(uncertain.box).hockey_stick(gamma)
+    assert oracle.is_bound(reported, oracle.hockey_stick(uncertain.cloud(), gamma))
+    assert reported <= 1
+
+
+@given(boxes(), budgets())
+def test_leakage_of_a_robust_profile_is_never_below_the_truth_nor_above_epsilon(uncertain, epsilon):
+    reported = dt.profile(uncertain.box).leakage(epsilon)
+    assert oracle.is_bound(reported, oracle.leakage(uncertain.cloud(), epsilon))
+    assert reported <= epsilon
+
+
+@given(boxes(), budgets(), st.sampled_from([0.1, 1.0, 5.0, 30.0]))
+def test_tuned_robust_triad_is_never_below_the_truth_nor_above_epsilon(uncertain, epsilon, most):
+    """Valid for every ε, whichever range it is tuned for."""
+    reported = dt.triad(uncertain.box, epsilon_max=most).leakage(epsilon)
+    assert oracle.is_bound(reported, oracle.leakage(uncertain.cloud(), epsilon))
+    assert reported <= epsilon
+
+
+@given(boxes())
+def test_tight_phi_is_never_below_the_truth_and_is_it_where_exact(uncertain):
+    """Up to 8 symbols branching always ends: φ is the truth, and says so (maths.md §3)."""
+    triad = dt.triad(uncertain.box)
+    truth = oracle.hockey_stick(uncertain.cloud(), 1)
+    assert oracle.is_bound(triad.phi, truth)
+    assert triad.exact
+    assert oracle.is_close(triad.phi, truth)
+
+
+@settings(max_examples=40)
+@given(boxes(max_rows=3), st.lists(st.integers(0, 9), min_size=24, max_size=24))
+def test_no_table_of_the_box_leaks_more(uncertain, weights):
+    """A table drawn from the box leaks no more than the box."""
+    inside = []
+    for x, (lower, upper) in enumerate(zip(uncertain.lower, uncertain.upper, strict=True)):
+        row, left = list(lower), 1 - sum(lower)
+        order = sorted(range(len(row)), key=lambda u, x=x: weights[x * 8 + u])
+        for u in order:
+            step = min(left, upper[u] - lower[u])
+            row[u] += step
+            left -= step
+        inside.append(row)
+    for epsilon in (0.1, 1.0, 5.0):
+        truth = oracle.leakage(oracle.cloud(inside), epsilon)
+        assert oracle.is_bound(dt.leakage(uncertain.box, epsilon), truth)
+
+
+# ------------------------------------------------------------------------------- and close above it
+
+
+@given(boxes(), budgets(1e-3, 30.0))
+def test_robust_leakage_is_never_above_the_relaxation_of_the_paper(uncertain, epsilon):
+    """The certificate lies below the paper's chord: at γ = 0, at 1 and at e^α, and it is convex."""
+    paper = dt.triad(uncertain.box, relaxation="paper")
+    assert dt.leakage(uncertain.box, epsilon) <= paper.leakage(epsilon) * (1 + 1e-11)
+
+
+@given(boxes())
+def test_tight_phi_is_never_above_the_relaxation_of_the_paper(uncertain):
+    tight, paper = dt.triad(uncertain.box), dt.triad(uncertain.box, relaxation="paper")
+    assert tight.phi <= paper.phi * (1 + 1e-12)
+
+
+@given(boxes(), st.sampled_from([0.1, 1.0, 5.0, 20.0]))
+def test_tuned_robust_triad_is_never_looser_than_the_paper_in_its_range(uncertain, most):
+    """For ε ≤ ε_max (maths.md §2); leakage() is below both."""
+    grid = most * np.array([1e-3, 0.1, 0.3, 0.7, 1.0])
+    tuned = dt.triad(uncertain.box, epsilon_max=most).leakage(grid)
+    paper = dt.triad(uncertain.box, relaxation="paper").leakage(grid)
+    assert (tuned <= paper * (1 + 1e-11)).all()
+    assert (dt.leakage(uncertain.box, grid) <= tuned * (1 + 1e-11)).all()
+
+
+@given(boxes())
+def test_default_triad_is_never_looser_than_the_paper_at_a_budget_of_one(uncertain):
+    tight = dt.triad(uncertain.box).leakage(1.0)
+    assert tight <= dt.triad(uncertain.box, relaxation="paper").leakage(1.0) * (1 + 1e-11)
+
+
+@given(boxes(max_columns=6), budgets(1e-2, 20.0))
+def test_fine_profile_follows_the_certificate(uncertain, epsilon):
+    """With a small tolerance the chords leak what leakage() says."""
+    fine = dt.profile(uncertain.box, tolerance=1e-9).leakage(epsilon)
+    assert fine == pytest.approx(dt.leakage(uncertain.box, epsilon), rel=1e-7, abs=1e-9)
+
+
+@given(boxes(max_columns=6), st.sampled_from([1e-2, 1e-4, 1e-6]), gammas(20.0))
+def test_profile_keeps_its_tolerance(uncertain, tolerance, gamma):
+    """Coarse chords exceed fine ones by no more than the relative gap asked for."""
+    coarse = dt.profile(uncertain.box, tolerance=tolerance).hockey_stick(gamma)
+    fine = dt.profile(uncertain.box, tolerance=1e-10).hockey_stick(gamma)
+    assert coarse <= fine * (1 + tolerance) + 1e-10
+
+
+def random_box(rng, a, b):
+    """The random family of maths.md §3: relative 5 to 50 %, or absolute 5 %."""
+    table = rng.dirichlet(np.ones(b), size=a)
+    if rng.random() < 0.5:
+        return dt.Relative(float(rng.uniform(0.05, 0.5))).box(table)
+    return dt.Absolute(0.05).box(table)
+
+
+def test_mean_excess_is_below_one_percent(rng):
+    """Exact optimum .531, certificate .534 at ε = 1 (maths.md §3)."""
+    certified = exact = 0.0
+    for _ in range(60):
+        box = random_box(rng, int(rng.integers(2, 5)), int(rng.integers(2, 11)))
+        points = oracle.box_cloud(oracle.as_fractions(box.lower), oracle.as_fractions(box.upper))
+        exact += float(oracle.leakage(points, 1.0))
+        certified += dt.leakage(box, 1.0)
+    assert exact * (1 - 1e-12) <= certified <= 1.01 * exact
+
+
+@pytest.mark.parametrize("size", [12, 16, 20, 25, 30])
+def test_mixed_integer_programs_agree(rng, size):
+    """HiGHS on alphabets that enumeration cannot reach: φ and E_2, two rows, both orders."""
+    proven = 0
+    for _ in range(3):
+        box = random_box(rng, 2, size)
+        lower, upper = oracle.as_fractions(box.lower), oracle.as_fractions(box.upper)
+
+        def solve(gamma, lower=lower, upper=upper):
+            found = [
+                oracle.hockey_stick_milp(lower[x], upper[x], lower[1 - x], upper[1 - x], gamma)
+                for x in (0, 1)
+            ]
+            return max(value for value, _ in found), max(bound for _, bound in found)
+
+        triad = dt.triad(box)
+        attained, bound = solve(1.0)
+        assert oracle.is_bound(triad.phi, attained)
+        if triad.exact:
+            proven += 1
+            assert triad.phi <= bound + 1e-6
+        assert triad.phi <= 1.01 * bound
+        attained, bound = solve(2.0)
+        height = dt.profile(box, tolerance=1e-6).hockey_stick(2.0)
+        assert oracle.is_bound(height, attained)
+        assert height <= 1.02 * bound + 1e-3
+    assert proven >= 2
+
+
+# ------------------------------------------------------------------------------ edges of the problem
+
+
+def test_a_known_table_is_an_exact_box():
+    box = dt.Box(P, P)
+    for epsilon in (1e-6, 0.1, 1.0, 10.0, 1e4):
+        assert dt.leakage(box, epsilon) == pytest.approx(dt.leakage(P, epsilon), rel=1e-11)
+    assert dt.triad(box).phi == pytest.approx(0.6, rel=1e-12)
+
+
+@given(ordinary_tables(), budgets())
+def test_a_box_of_no_width_is_the_table(known, epsilon):
+    exact = dt.leakage(known.floats, epsilon)
+    robust = dt.leakage(dt.Box(known.floats, known.floats), epsilon)
+    assert robust == pytest.approx(exact, rel=1e-11, abs=1e-11)
+
+
+def test_knowing_nothing_leaks_everything():
+    box = dt.Box(np.zeros((3, 4)), np.ones((3, 4)))
+    budgets_ = [0.0, 1e-12, 0.1, 1.0, 100.0, 1e4]
+    assert dt.leakage(box, budgets_) == pytest.approx(budgets_, rel=1e-12)
+    assert dt.triad(box).phi == pytest.approx(1.0)
+
+
+def test_one_row_or_one_column_leaks_nothing():
+    assert dt.leakage(dt.Box([[0.1, 0.2]], [[0.8, 0.9]]), 3.0) == 0
+    assert dt.leakage(dt.Box([[0.0], [0.0]], [[1.0], [1.0]]), 3.0) == 0
+
+
+def test_robust_phi_by_hand():
+    """Rows ½ ± .1 and ½ ± .2: the first may be .6 where the second is .3."""
+    box = dt.Box([[0.4, 0.4], [0.3, 0.3]], [[0.6, 0.6], [0.7, 0.7]])
+    triad = dt.triad(box)
+    assert triad.exact
+    assert triad.phi == pytest.approx(0.3, rel=1e-13)
+    assert dt.leakage(box, math.log(2)) == pytest.approx(math.log(1.6 / 1.3), rel=1e-12)
+
+
+def test_a_subset_must_choose_its_tables_together():
+    """Four symbols of ¼ ± .05: S of two gives (.6) − (.4) = .2, of one or three only .1."""
+    box = dt.Box(np.full((2, 4), 0.2), np.full((2, 4), 0.3))
+    triad = dt.triad(box)
+    assert triad.exact
+    assert triad.phi == pytest.approx(0.2, rel=1e-13)
+
+
+def test_duplicate_rows_of_a_box_still_differ():
+    """Two rows with the same box are two unknown rows: x ≠ x' matters, equality of edges does not."""
+    box = dt.Relative(0.1).box([[0.5, 0.5], [0.5, 0.5]])
+    assert dt.triad(box).phi == pytest.approx(0.1, rel=1e-12)
+    assert dt.leakage(box, 1.0) > 0.05
+
+
+@pytest.mark.parametrize("edge", [1e-3, 1e-9, 1e-100, 1e-300, 0.0])
+def test_a_tiny_lower_edge_does_not_blow_the_triad_up(edge):
+    """α = ln(Up/Lo') is huge, the mass small: the second knot must not follow α (maths.md §3)."""
+    lower = np.array([[0.3, 0.3, 0.0], [0.3, 0.3, edge]])
+    upper = np.array([[0.6, 0.6, 0.01], [0.6, 0.6, 0.01]])
+    box = dt.Box(lower, upper)
+    exact = dt.leakage(box, 1.0)
+    assert dt.triad(box, epsilon_max=2.0).leakage(1.0) <= 1.15 * exact
+    assert dt.triad(box).leakage(1.0) <= 1.25 * exact
+
+
+@given(boxes(max_rows=3, max_columns=5))
+def test_all_budgets_are_finite(uncertain):
+    """No NaN or overflow from 0 to 1e4, and scalars equal arrays."""
+    grid = [0.0, 1e-12, 1e-3, 1.0, 36.7, 709.5, 710.0, 1e4]
+    together = dt.leakage(uncertain.box, grid)
+    assert np.isfinite(together).all()
+    alone = [dt.leakage(uncertain.box, epsilon) for epsilon in grid]
+    assert together == pytest.approx(alone, rel=1e-12, abs=1e-300)
+
+
+# ------------------------------------------------------------------------------------- invariances
+
+
+@given(boxes(max_rows=4, max_columns=6))
+def test_robust_leakage_grows_with_the_budget(uncertain):
+    grid = np.geomspace(1e-6, 1e3, 40)
+    curve = dt.leakage(uncertain.box, grid)
+    assert (np.diff(curve) >= -1e-12 * np.maximum(1, curve[1:])).all()
+
+
+@given(nested_boxes(), budgets(1e-3, 100.0))
+def test_robust_leakage_grows_with_the_box(nested, epsilon):
+    inner, outer = (dt.leakage(uncertain.box, epsilon) for uncertain in nested)
+    assert inner <= outer * (1 + 1e-11) + 1e-12
+
+
+@given(nested_boxes(), gammas(50.0))
+def test_robust_profile_grows_with_the_box(nested, gamma):
+    inner, outer = (dt.profile(each.box, tolerance=1e-9).hockey_stick(gamma) for each in nested)
+    assert inner <= outer * (1 + 2e-9) + 2e-9
+
+
+@st.composite
+def boxes_twice(draw):
+    """A box, and the same relabelled, or with a known row twice."""
+    one = draw(boxes(max_rows=4, max_columns=6))
+    rows, columns = range(len(one.lower)), range(len(one.lower[0]))
+    kind = draw(st.sampled_from(["relabelled", "row twice"]))
+    if kind == "relabelled":
+        xs, us = draw(st.permutations(rows)), draw(st.permutations(columns))
+    else:
+        # The copy of a row in a box is a second unknown row: take a known row.
+        xs, us = list(rows), list(columns)
+        known = [x for x in rows if one.lower[x] == one.upper[x]]
+        xs += known[:1]
+    pick = lambda table: [[table[x][u] for u in us] for x in xs]  # noqa: E731
+    return one, Uncertain(pick(one.centre), pick(one.lower), pick(one.upper))
+
+
+@given(boxes_twice(), budgets(1e-3, 100.0))
+def test_what_does_not_matter_changes_nothing(pair, epsilon):
+    """Relabelling values, and a known row twice (maths.md §9)."""
+    one, other = (dt.leakage(uncertain.box, epsilon) for uncertain in pair)
+    assert other == pytest.approx(one, rel=1e-11, abs=1e-12)
+
+
+@given(ordinary_tables(max_rows=4, max_columns=5), st.integers(1, 9), budgets(1e-2, 20.0))
+def test_splitting_a_known_source_value_changes_nothing(known, tenths, epsilon):
+    """A known column may be split in proportion; an uncertain one would gain freedom."""
+    table = known.floats
+    lower, upper = table.copy(), table.copy()
+    lower[:, 1:] *= 0.9
+    upper[:, 1:] = np.minimum(1, upper[:, 1:] * 1.1)
+    share = np.array([tenths, 10 - tenths]) / 10
+
+    def split(edges):
+        return np.hstack([edges[:, :1] * share, edges[:, 1:]])
+
+    one = dt.leakage(dt.Box(lower, upper), epsilon)
+    other = dt.leakage(dt.Box(split(lower), split(upper)), epsilon)
+    assert other == pytest.approx(one, rel=1e-9, abs=1e-11)
