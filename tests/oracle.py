@@ -194,11 +194,12 @@ def delta_out(points: Cloud, gamma_out, epsilon: float, mechanism_delta: float) 
         assert high <= ratio * low + slack + tiny
         assert 1 - low <= ratio * (1 - high) + slack + tiny
     gamma_out = decimal(gamma_out)
-    return max(
+    worst = max(
         low * (1 - gamma_out) + (high - low) * (decimal(above) - gamma_out * decimal(below))
         for below, above in points
         for low, high in corners
     )
+    return max(Decimal(0), worst - Decimal("1e-400"))  # the last digits are rounding
 
 
 # ------------------------------------------------------------------------------------------- triads

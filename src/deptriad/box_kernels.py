@@ -14,6 +14,7 @@ import numpy as np
 from numba import prange
 
 from deptriad.kernels import FEW, SUM, TILE, _positive, compiled, tiles_of
+from deptriad.rounding import ROUNDOFF
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -103,6 +104,9 @@ def paper_variation(lower: Floats, upper: Floats, spare: Floats, surplus: Floats
 # --- the certificate of a pair at γ: any prices μ, ν of its two rows are a proof (maths §3) --------------------------
 
 FREE, IN, OUT = 0, 1, 2
+
+TERM_ERROR = 8 * ROUNDOFF
+"""Of a term a − γc, relative to a + γc."""
 
 
 @compiled(fastmath=SUM)
@@ -258,12 +262,14 @@ def _price(pair, gamma, mu, nu, state, value):
 
 @compiled()
 def _certificate(pair, gamma, mu, nu, state):
-    """The bound that prices μ, ν prove, with no term taken for 0 that is not."""
+    """The bound that prices μ, ν prove, every term rounded up."""
     low, wide, low2, wide2, spare, surplus = pair
     total = (1.0 - mu) * spare + gamma * (1.0 - nu) * surplus
     for u in range(low.size):
         if state[u] != OUT:
-            value = (low[u] + mu * wide[u]) - gamma * (low2[u] + (1.0 - nu) * wide2[u])
+            a = low[u] + mu * wide[u]
+            c = gamma * (low2[u] + (1.0 - nu) * wide2[u])
+            value = (a - c) + TERM_ERROR * (a + c)
             total += value if state[u] == IN else _positive(value)
     return total
 

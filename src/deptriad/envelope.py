@@ -59,20 +59,20 @@ def envelope(table: Floats, alpha: float, delta: float) -> tuple[Floats, Floats]
             found.append(part.right)
             continue
         height = part.right[0] - meet * part.right[1]
-        tolerance = 8 * ROUNDOFF * (part.left[0] + 2.0 * meet * part.left[1])
         share = (meet - part.eta_left) / (part.eta_right - part.eta_left)
         chord = (1.0 - share) * part.at_left + share * part.at_right
-        alive = chord > height + tolerance
-        if not alive.any():
-            found.append(part.right)
-            continue
+        alive = chord > height - 32 * ROUNDOFF * (1.0 - share) * part.left[0]
         more, less = part.more[alive], part.less[alive]
         gap, lower = kernels.events(table, more, less, meet)
         stick = gap - meet * lower
-        best = int(np.argmax(stick))
-        new = (float(gap[best]), float(lower[best]))
-        if not (stick[best] > height + tolerance and part.right[1] < new[1] < part.left[1]):
+        best = int(np.argmax(stick)) if stick.size else -1
+        # a rise counts relative to the gap of its own line: events of tiny mass decide at huge budgets
+        if best < 0 or not stick[best] > height + 8 * ROUNDOFF * gap[best]:
             found.append(part.right)
+            continue
+        new = (float(gap[best]), float(lower[best]))
+        if not part.right[1] < new[1] < part.left[1]:
+            found += [new, part.right]
             continue
         stack.append(
             _Stretch(new, part.right, meet, part.eta_right, more, less, stick, part.at_right[alive])

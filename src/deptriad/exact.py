@@ -63,13 +63,19 @@ def tuned(table: Floats, epsilon_max: float) -> Triad:
 
     plain = table_triad(table)
     eta, _, _ = steepest(table, epsilon_max)
-    eta = min(eta * widening(table.shape[1]), float(np.expm1(plain.alpha)))
-    stick = kernels.largest_stick(table, eta) * widening(table.shape[1]) + 4 * ENTRY
-    if stick >= plain.phi or np.log1p(eta) >= plain.alpha:
-        return plain
-    return Triad(
-        alpha=np.log1p(eta) * widening(4), phi=plain.phi, delta=max(stick, float(plain.delta))
+    stick = kernels.largest_stick(table, eta) * widening(table.shape[1])
+    # rounding shifts γ, not E: the true E at γ(1 + 4ρ) is at most the computed one at γ (see rounding)
+    knot = Triad(
+        alpha=np.log1p(eta) * widening(4) + 4 * ENTRY,
+        phi=plain.phi,
+        delta=min(stick, float(plain.phi)),
     )
+    return closer(knot, plain, epsilon_max)
+
+
+def closer(one: Triad, other: Triad, epsilon: float) -> Triad:
+    """Whichever of two triads says less at a budget."""
+    return one if one.leakage(epsilon) <= other.leakage(epsilon) else other
 
 
 def table_profile(table: Floats) -> Profile:

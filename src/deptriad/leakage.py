@@ -40,7 +40,9 @@ def triad(
         paper's linear program, in closed form. A table needs neither.
     epsilon_max
         Largest budget of interest. The second knot then lies where the curve answers it: still a bound for
-        every ε, exact for ε → 0 and at ``epsilon_max``, and never looser in between (the tuned triad).
+        every ε, exact for ε → 0 and at ``epsilon_max``, and never looser in between (the tuned triad). Without it the
+        knot of a table is at its largest ratio, like the paper's; that of a box too, unless another is better by
+        far for budgets up to 10, as when a lower edge is tiny.
     calibrate_at
         Budget ε₀ at which a table's triad is made exact instead of at 0. It is a bound for ε ≥ ε₀ only.
 
@@ -214,17 +216,20 @@ def where(x: ArrayLike | Conditional | Box, epsilon: float) -> Explanation:
 
 def _table_event(table: Floats, epsilon: float) -> tuple[tuple[int, int], tuple[int, ...]]:
     if epsilon == 0.0 or len(table) < 2:
-        return (0, 0), ()
+        return (0, len(table) - 1), ()
     eta, more, less = exact.steepest(table, min(epsilon, LARGE_BUDGET - 100.0))
+    if eta == 0.0:
+        return (0, len(table) - 1), ()
     inside = table[more] - table[less] > eta * (1.0 - 1e-12) * table[less]
     return (int(more), int(less)), tuple(int(value) for value in np.flatnonzero(inside))
 
 
 def _box_event(box: Box, epsilon: float) -> tuple[tuple[int, int], tuple[int, ...]]:
     if epsilon == 0.0 or box.shape[0] < 2:
-        return (0, 0), ()
+        return (0, box.shape[0] - 1), ()
     _, found = robust.steepest_in_box(robust.Search(box), min(epsilon, LARGE_BUDGET - 100.0))
-    return found.pair, tuple(int(value) for value in found.event)
+    pair = found.pair if found.event.size else (0, box.shape[0] - 1)
+    return pair, tuple(int(value) for value in found.event)
 
 
 def _one_budget(epsilon: float, name: str) -> float:

@@ -59,7 +59,8 @@ def leakage(gap: Floats, lower: Floats, epsilon: Floats, focus: Floats) -> Float
         if np.size(epsilon) and np.max(epsilon) > LARGE_BUDGET:
             above = np.logaddexp(np.log(gap + lower), -epsilon)
             beyond = above - np.logaddexp(np.log(lower), -epsilon)
-            value = np.where(epsilon > LARGE_BUDGET, beyond, value)
+            beyond += 8 * ROUNDOFF * np.minimum(epsilon, 1e5)  # logarithms this large are coarse
+            value = np.where((epsilon > LARGE_BUDGET) & (lower < 1e-270), beyond, value)
             value = np.where(gap > 0.0, value, 0.0)
     return np.asarray(value)
 
@@ -75,7 +76,7 @@ def outward(value: Floats, epsilon: Floats, focus: Floats) -> Floats:
 
 def granting_rounding(gap: Floats, lower: Floats) -> Floats:
     """The gap of a line when every entry behind it may be off by its rounding: A(1+ρ) − B(1−ρ)."""
-    return gap * (1.0 + 2 * ENTRY) + (2 * ENTRY) * lower
+    return np.minimum(gap * (1.0 + 2 * ENTRY) + (2 * ENTRY) * lower, 1.0)
 
 
 def approximate_leakage(
@@ -88,23 +89,21 @@ def approximate_leakage(
     gap = granting_rounding(gap, lower)
     weight = np.exp(-epsilon)  # everything below is divided by e^ε, which may overflow
     gain = -np.expm1(-epsilon) + 2.0 * mechanism_delta * weight
+    above = (gain * gap) * (1.0 + 8 * ROUNDOFF) - delta * (1.0 + weight) * (1.0 - 8 * ROUNDOFF)
+    beside = (mechanism_delta * gap) * (1.0 + 8 * ROUNDOFF) - delta
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        mixed = (gain * gap - delta * (1.0 + weight)) / (
-            gain * lower + (1.0 - mechanism_delta) * weight
-        )
-        lost = (mechanism_delta * gap - delta) / (mechanism_delta * lower)
-    eta = np.maximum(
-        np.where(gain * gap > delta * (1.0 + weight), mixed, 0.0),
-        np.where(mechanism_delta * gap > delta, lost, 0.0),
-    )
+        mixed = above / (gain * lower + (1.0 - mechanism_delta) * weight)
+        lost = beside / (mechanism_delta * lower)
+    eta = np.maximum(np.where(above > 0.0, mixed, 0.0), np.where(beside > 0.0, lost, 0.0))
     return np.log1p(eta)
 
 
 def approximate_delta(
-    stick: Floats, gamma: Floats, epsilon: Floats, mechanism_delta: Floats
+    stick: Floats, eta: Floats, epsilon: Floats, mechanism_delta: Floats
 ) -> Floats:
-    """Largest δ' of the target at γ = e^ε' when the source is released under (ε, mechanism_delta)-LDP (maths §4)."""
+    """Largest δ' of the target at γ = 1 + η when the source is released under (ε, mechanism_delta)-LDP (maths §4)."""
     weight = np.exp(-epsilon)
     gain = -np.expm1(-epsilon) + 2.0 * mechanism_delta * weight
-    mixed = (gain * stick - (1.0 - mechanism_delta) * (gamma - 1.0) * weight) / (1.0 + weight)
+    kept = (1.0 - mechanism_delta) * eta * weight
+    mixed = (gain * stick * (1.0 + 16 * ROUNDOFF) - kept) / (1.0 + weight)
     return np.maximum(np.maximum(mechanism_delta * stick, mixed), 0.0)

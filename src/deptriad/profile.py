@@ -9,12 +9,16 @@ import numpy as np
 
 from deptriad import lines, thinning
 from deptriad.lines import as_budget, as_probability, scalar_or_array
-from deptriad.rounding import widening
+from deptriad.rounding import ENTRY, widening
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from deptriad.lines import Floats
+
+
+LINES_AT_ONCE = 1 << 20
+"""How many (budget, line) combinations a profile looks at together."""
 
 
 class _Curve:
@@ -65,7 +69,8 @@ class _Curve:
         for gap, lower in self._pieces():
             value = np.maximum(value, lines.approximate_leakage(gap, lower, budget, lost, allowed))
         value = value * widening(32)
-        return scalar_or_array(np.where(lost > 0.0, value, np.minimum(value, budget)))
+        # what the source is protected by, the target is too
+        return scalar_or_array(np.where(allowed < lost, value, np.minimum(value, budget)))
 
     def _pure_leakage(self, budget: Floats, focus: Floats) -> Floats:
         pieces = iter(self._pieces())
@@ -83,20 +88,21 @@ class _Curve:
         if (bad := ~(asked >= 0.0)).any():
             raise ValueError(f"gamma is {asked[bad].flat[0]}, expected a number ≥ 0")
         small = asked < 1.0
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", over="ignore"):
             folded = np.where(small, 1.0 / asked, asked)
-        stick = self._stick(folded)
-        flipped = 1.0 - asked + asked * stick
-        return scalar_or_array(np.minimum(np.where(small, flipped, stick) * widening(4), 1.0))
+        stick = self._stick(folded - 1.0)
+        with np.errstate(invalid="ignore"):  # ∞·0 in the branch that is not taken
+            flipped = np.minimum((1.0 - asked + asked * stick) * widening(4) + 2 * ENTRY, 1.0)
+        return scalar_or_array(np.where(small, flipped, stick))
 
-    def _stick(self, gamma: Floats) -> Floats:
+    def _stick(self, eta: Floats) -> Floats:
+        """E_γ at γ = 1 + η, rounded outward."""
         value = np.zeros(())
         for gap, lower in self._pieces():
             with np.errstate(invalid="ignore"):  # ∞·0 at γ = ∞ on the flat line
-                height = lines.granting_rounding(gap, lower) - (gamma - 1.0) * lower
-                height = np.where(lower > 0.0, height, gap)
-            value = np.maximum(value, height)
-        return value
+                height = lines.granting_rounding(gap, lower) - eta * lower
+            value = np.maximum(value, np.where(lower > 0.0, height, gap))
+        return np.minimum(value * widening(4), 1.0)
 
     def delta_at(
         self, epsilon_out: ArrayLike, epsilon: ArrayLike, mechanism_delta: ArrayLike = 0.0
@@ -105,11 +111,9 @@ class _Curve:
 
         Exact over all such mechanisms when the profile is exact (maths §4); an upper bound otherwise.
         """
-        gamma = np.exp(as_budget(epsilon_out, "epsilon_out"))
-        stick = np.asarray(self.hockey_stick(gamma))
-        value = lines.approximate_delta(
-            stick, gamma, as_budget(epsilon), as_probability(mechanism_delta, "mechanism_delta")
-        )
+        eta = np.expm1(as_budget(epsilon_out, "epsilon_out"))
+        lost = as_probability(mechanism_delta, "mechanism_delta")
+        value = lines.approximate_delta(self._stick(eta), eta, as_budget(epsilon), lost)
         return scalar_or_array(np.minimum(value * widening(8), 1.0))
 
 
@@ -153,21 +157,34 @@ class Profile(_Curve):
 
         The first γ must be 1. Chords are rounded outward, so they never pass below a point.
         """
-        eta = np.asarray(gamma, dtype=np.float64) - 1.0
-        stick = np.asarray(value, dtype=np.float64)
-        if eta.ndim != 1 or eta.shape != stick.shape or not eta.size or eta[0] != 0.0:
+        place, height = np.asarray(gamma, dtype=np.float64), _frozen(value, "value")
+        if place.ndim != 1 or place.shape != height.shape or not place.size:
             raise ValueError(
-                f"knots start at gamma {np.ravel(gamma)[:1]}, expected equal lists that start at gamma = 1"
+                f"gamma has shape {place.shape} and value {height.shape}, expected two equal lists of one or more knots"
             )
-        if (np.diff(eta) <= 0.0).any():
+        if place[0] != 1.0:
+            raise ValueError(f"the first knot is at gamma = {place[0]}, expected 1")
+        if (np.diff(place) <= 0.0).any():
             raise ValueError("gamma does not increase: sort the knots and drop repeated ones")
-        return cls(*_chords(eta, np.minimum.accumulate(stick)), exact=exact)
+        if (np.diff(height) > 0.0).any() or height[0] > 1.0:
+            raise ValueError(f"value is {height}, expected numbers in [0, 1] that decrease")
+        slope = np.diff(height) / np.diff(place)
+        if (np.diff(slope) < -1e-9 * np.abs(slope[:-1])).any():
+            raise ValueError("the knots are not convex: no profile passes through them all")
+        return cls._above(place - 1.0, height, exact=exact)
+
+    @classmethod
+    def _above(cls, eta: Floats, stick: Floats, *, exact: bool = False) -> Profile:
+        """Chords through bounds on a convex curve at increasing η = γ − 1."""
+        apart = np.append(True, np.diff(eta) > 1e-14 * eta[1:])
+        return cls(*_chords(eta[apart], np.minimum.accumulate(stick[apart])), exact=exact)
 
     @property
     def knots(self) -> Floats:
         """Points (γ, E_γ) between which the curve is straight; it is flat after the last."""
-        eta = _crossings(self.gap, self.lower)
-        return np.column_stack([1.0 + eta, np.maximum(self.gap - eta * self.lower, self.gap[-1])])
+        eta = _corners(self.gap, self.lower)
+        height = np.max(self.gap[:, None] - self.lower[:, None] * eta, axis=0)
+        return np.column_stack([1.0 + eta, height])
 
     def thin(
         self,
@@ -206,10 +223,10 @@ class Profile(_Curve):
             return self
         eta, stick = thinning.candidates(self, budgets)
         chosen = thinning.choose(thinning.chord_errors(eta, stick, budgets), k, tolerance)
-        return Profile.from_knots(1.0 + eta[chosen], stick[chosen])
+        return Profile._above(eta[chosen], stick[chosen])
 
     def __len__(self) -> int:
-        return self.gap.size
+        return len(self.knots)
 
     def __repr__(self) -> str:
         kind = "exact" if self.exact else "upper bound"
@@ -220,18 +237,23 @@ class Profile(_Curve):
         return list(zip(self.gap, self.lower, strict=True))
 
     def _pure_leakage(self, budget: Floats, focus: Floats) -> Floats:
-        """One line answers: the root of t·E = γ − 1 passes knot i at t = η_i/E_i, which grows along the curve."""
-        eta = _crossings(self.gap, self.lower)[1:]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            turning = np.maximum.accumulate((self.gap[1:] - eta * self.lower[1:]) / eta * -1.0)
-        first = np.searchsorted(turning, -focus)
-        value = np.zeros(budget.shape)
-        for step in (-1, 0, 1):  # neighbours tie at a knot, up to rounding
-            line = np.clip(first + step, 0, self.gap.size - 1)
-            value = np.maximum(
-                value, lines.leakage(self.gap[line], self.lower[line], budget, focus)
-            )
-        return value
+        """The highest answer of all lines; budgets in blocks, so that memory stays small."""
+        value = np.empty(budget.size)
+        step = max(1, LINES_AT_ONCE // self.gap.size)
+        for start in range(0, budget.size, step):
+            block = slice(start, start + step)
+            value[block] = self._highest(budget.ravel()[block], focus.ravel()[block])
+        return value.reshape(budget.shape)
+
+    def _highest(self, budget: Floats, focus: Floats) -> Floats:
+        if np.max(budget) > lines.LARGE_BUDGET:
+            each = lines.leakage(self.gap, self.lower, budget[:, None], focus[:, None])
+            return np.asarray(each.max(axis=1))
+        with np.errstate(
+            divide="ignore"
+        ):  # where 1/t is finite the largest η = gap/(1/t + lower) answers
+            line = np.argmax(self.gap / (focus[:, None] + self.lower), axis=1)
+        return lines.leakage(self.gap[line], self.lower[line], budget, focus)
 
 
 def _frozen(values: ArrayLike, name: str) -> Floats:
@@ -243,11 +265,24 @@ def _frozen(values: ArrayLike, name: str) -> Floats:
     return array
 
 
-def _crossings(gap: Floats, lower: Floats) -> Floats:
-    """η = γ − 1 at which each line takes over from the one before it; 0 for the first."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        eta = np.diff(gap) / np.diff(lower)
-    return np.maximum.accumulate(np.concatenate([[0.0], np.nan_to_num(eta, nan=0.0)]))
+def _corners(gap: Floats, lower: Floats) -> Floats:
+    """η = γ − 1 of the corners of the highest of lines by decreasing lower, 0 first; lines in a rounding are one."""
+    kept: list[int] = []
+    start: list[float] = []  # where each kept line takes over
+    for line in range(gap.size):
+        meet = 0.0
+        while kept:
+            last = kept[-1]
+            fall = lower[last] - lower[line]
+            rise = gap[last] - gap[line]
+            meet = rise / fall if fall > 0.0 and rise > 0.0 else 0.0
+            if meet > start[-1] + 1e-14 * (1.0 + start[-1]) and rise > 1e-14 * gap[last]:
+                break
+            kept.pop()
+            start.pop()
+        kept.append(line)
+        start.append(meet if start else 0.0)
+    return np.array(start)
 
 
 def _chords(eta: Floats, stick: Floats) -> tuple[Floats, Floats]:

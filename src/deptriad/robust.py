@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from deptriad import lines
-from deptriad.exact import beyond, extremes
+from deptriad.exact import beyond, closer, extremes
 from deptriad.lines import LARGE_BUDGET
 from deptriad.profile import Profile, Triad
 from deptriad.rounding import ROUNDOFF, widening
@@ -29,6 +29,10 @@ MOST_KNOTS = 1024
 """Where the refinement of a box's profile stops, however small the tolerance."""
 
 
+ORDINARY = np.geomspace(0.01, 10.0, 50)
+"""Budgets that the triad of a box is made for where none are named."""
+
+
 class Stick(NamedTuple):
     """E_γ over a box: certified from above by ``bound``, attained by the event with this gap and mass."""
 
@@ -44,35 +48,37 @@ class Search:
     """Answers E_γ of one box for any γ, and remembers prices from one question to the next.
 
     A price for each row in each role makes a bound for every pair in one pass. Pairs that it leaves above what is
-    already attained are priced on their own, and branched.
+    already attained are priced on their own, and branched; where they are many, rows learn better prices first.
     """
 
     def __init__(self, box: Box, nodes: int = NODES) -> None:
         self.lower, self.upper = box.lower, box.upper
         lowest, highest = self.lower.sum(axis=1), self.upper.sum(axis=1)
-        self.slack = (
-            16 * ROUNDOFF * float(highest.max())
-        )  # of a sum of terms a − γc, which a bounds
         self.spare = np.maximum(1.0 - lowest + 64 * ROUNDOFF, 0.0)
         self.surplus = np.maximum(highest - 1.0 + 64 * ROUNDOFF, 0.0)
         self.nodes = nodes
         self.prices = np.full((len(self.lower), 2), 0.5)
-        self.learnt = False
 
     def stick(self, eta: float, floor: float = 0.0) -> Stick:
         """E_γ at γ = 1 + η. Pairs below ``floor`` are not looked into: the bound is the floor where all are."""
         gamma = 1.0 + eta
-        if not self.learnt:
-            self._learn_prices(gamma)
-        bounds = self._bounds(gamma).ravel()
+        bounds = self._bounds(gamma)
         found = Stick(0.0, 0.0, 0.0, (0, 0), np.zeros(0, dtype=np.int64), True)
         highest = reached = floor
+        rounds = 0
         while (waiting := np.flatnonzero(bounds > reached)).size:
+            rounds += 1
+            if 1 < rounds < 6 and waiting.size > 4 * len(self.lower):
+                self._learn_prices(bounds, gamma)
+                bounds = np.minimum(bounds, self._bounds(gamma))
+                waiting = np.flatnonzero(bounds > reached)
             if waiting.size > AT_ONCE:
-                waiting = waiting[np.argpartition(bounds[waiting], -AT_ONCE)[-AT_ONCE:]]
+                waiting = waiting[np.argpartition(bounds.ravel()[waiting], -AT_ONCE)[-AT_ONCE:]]
+            if not waiting.size:
+                break
             more, less = np.divmod(waiting, len(self.lower))
             settled, events = self._settle(more, less, gamma, reached, self.nodes)
-            bounds[waiting] = 0.0
+            bounds[more, less] = 0.0
             highest = max(highest, float(settled[:, 0].max()))
             value = settled[:, 1] - gamma * settled[:, 2]
             top = int(np.argmax(value))
@@ -83,36 +89,35 @@ class Search:
                 found = Stick(
                     0.0, float(above - below), float(below), pair, np.flatnonzero(events[top]), True
                 )
-        exact = highest <= reached * (1.0 + 1e-12) + self.slack
+        exact = highest <= reached * (1.0 + 1e-12) + 1e-14
         return found._replace(bound=min(self._rounded(highest), 1.0), exact=exact)
 
     def _rounded(self, bound: float) -> float:
-        return bound * widening(2 * self.lower.shape[1]) + self.slack if bound > 0.0 else 0.0
+        return bound * widening(2 * self.lower.shape[1])
 
     def _bounds(self, gamma: float) -> Floats:
-        """The certificate of every ordered pair at the current prices."""
+        """The certificate of every ordered pair at the current prices, every term rounded up."""
         from deptriad import box_kernels
 
         mu, nu = self.prices[:, :1], self.prices[:, 1:]
         wide = self.upper - self.lower
-        return np.asarray(
-            box_kernels.price_bounds(
-                self.lower + mu * wide,
-                gamma * (self.lower + (1.0 - nu) * wide),
-                (1.0 - mu[:, 0]) * self.spare,
-                gamma * (1.0 - nu[:, 0]) * self.surplus,
-            )
+        bounds = box_kernels.price_bounds(
+            (self.lower + mu * wide) * (1.0 + box_kernels.TERM_ERROR),
+            gamma * (self.lower + (1.0 - nu) * wide) * (1.0 - box_kernels.TERM_ERROR),
+            (1.0 - mu[:, 0]) * self.spare,
+            gamma * (1.0 - nu[:, 0]) * self.surplus,
         )
+        return bounds * widening(self.lower.shape[1])
 
-    def _learn_prices(self, gamma: float) -> None:
+    def _learn_prices(self, bounds: Floats, gamma: float) -> None:
         """Each row takes the prices that suit it against its worst partner in either role."""
-        rows = np.arange(len(self.lower))
-        bounds = self._bounds(gamma)
-        np.fill_diagonal(bounds, -1.0)
-        as_more, _ = self._settle(rows, bounds.argmax(axis=1), gamma, 0.0, 1)
-        as_less, _ = self._settle(bounds.argmax(axis=0), rows, gamma, 0.0, 1)
+        rows = np.arange(len(bounds))
+        partner, rival = bounds.argmax(axis=1), bounds.argmax(axis=0)
+        partner = np.where(partner == rows, (rows + 1) % rows.size, partner)
+        rival = np.where(rival == rows, (rows + 1) % rows.size, rival)
+        as_more, _ = self._settle(rows, partner, gamma, 0.0, 1)
+        as_less, _ = self._settle(rival, rows, gamma, 0.0, 1)
         self.prices = np.column_stack([as_more[:, 3], as_less[:, 4]])
-        self.learnt = True
 
     def _settle(
         self, more: Integers, less: Integers, gamma: float, floor: float, nodes: int
@@ -128,16 +133,39 @@ def box_triad(box: Box, epsilon_max: float | None) -> Triad:
     if box.shape[0] < 2:
         return Triad(alpha=0.0, phi=0.0, delta=0.0)
     search = Search(box)
-    first = search.stick(0.0)
+    if epsilon_max is None:
+        return _best_triad(certified_knots(search, *extremes(box.lower, box.upper), 0.02, 6))
+    eta, _ = steepest_in_box(search, epsilon_max)
     alpha, delta = extremes(box.lower, box.upper)
-    if epsilon_max is not None:
-        eta, _ = steepest_in_box(search, epsilon_max)
-        nearer = float(np.log1p(eta)) * widening(4)
-        if nearer < alpha:
-            alpha, delta = nearer, 1.0
-    if delta > 0.0:
-        delta = min(delta, search.stick(float(np.expm1(min(alpha, LARGE_BUDGET)))).bound)
-    return Triad(alpha=alpha, phi=first.bound, delta=min(delta, first.bound), exact=first.exact)
+    end = float(np.expm1(min(alpha, LARGE_BUDGET)))
+    knots = {0.0: search.stick(0.0), eta: search.stick(eta), end: _last_stick(search, alpha, delta)}
+    return closer(_knot_triad(knots, eta), _knot_triad(knots, end), epsilon_max)
+
+
+def _knot_triad(knots: dict[float, Stick], eta: float) -> Triad:
+    """The triad with its second knot at γ = 1 + η."""
+    first = knots[0.0]
+    alpha = float(np.log1p(eta)) * widening(4)
+    return Triad(
+        alpha=alpha, phi=first.bound, delta=min(knots[eta].bound, first.bound), exact=first.exact
+    )
+
+
+def _best_triad(knots: dict[float, Stick]) -> Triad:
+    """The triad whose second knot serves ORDINARY budgets best; the last knot, at e^α, unless that is worse by far.
+
+    A tiny lower edge sends α to the sky, and a chord that reaches so far says little about ordinary budgets.
+    """
+    last = max(knots)
+    choices = {eta: _knot_triad(knots, eta) for eta in knots if eta > 0.0 or last == 0.0}
+    curve = _chords(knots).leakage(ORDINARY)
+    with np.errstate(invalid="ignore"):
+        excess = {
+            eta: np.nan_to_num(choice.leakage(ORDINARY) / curve) for eta, choice in choices.items()
+        }
+    never_looser = [eta for eta in choices if (excess[eta] <= excess[last] * (1.0 + 1e-12)).all()]
+    best = min(never_looser, key=lambda eta: float(excess[eta].max()))
+    return choices[best if excess[last].max() > 1.1 * excess[best].max() else last]
 
 
 def paper_triad(box: Box) -> Triad:
@@ -193,6 +221,8 @@ def steepest_in_box(search: Search, epsilon: float) -> tuple[float, Stick]:
     if excess <= 0.0:
         return eta, found
     far = found.bound / focus
+    if far <= eta:
+        return eta, found
     below = search.stick(far, floor=max(found.gap - far * found.lower, 0.0)).bound
     return min(
         far, eta + excess / (focus + max(found.bound - below, 0.0) / (far - eta))
@@ -200,39 +230,59 @@ def steepest_in_box(search: Search, epsilon: float) -> tuple[float, Stick]:
 
 
 def box_profile(box: Box, tolerance: float) -> Profile:
-    """Chords through certified knots, refined until each is within ``tolerance`` of the certificate between them.
-
-    The gap is measured relative to e^L − 1: a curve that is too high by e moves the answer η by e·η/(E + ηB).
-    """
+    """Chords through certified knots, each within ``tolerance`` of the certificate between them."""
     if box.shape[0] < 2:
         return Profile(np.zeros(1), np.zeros(1))
-    search = Search(box)
-    alpha, delta = extremes(box.lower, box.upper)
+    ends = extremes(box.lower, box.upper)
+    return _chords(certified_knots(Search(box), *ends, tolerance, MOST_KNOTS))
+
+
+def certified_knots(
+    search: Search, alpha: float, delta: float, tolerance: float, most: int
+) -> dict[float, Stick]:
+    """Certified E_γ by η = γ − 1, from 0 to e^α − 1, added where the attained lines of neighbours meet.
+
+    A stretch is done when its chord is within the tolerance of the certificate there, relative to the gap of the
+    event that attains it: a curve that is too high by e moves the answer η by e·η/gap.
+    """
     end = float(np.expm1(min(alpha, LARGE_BUDGET)))
-    first = search.stick(0.0)
-    last = search.stick(end) if end > 0.0 else first
-    last = last._replace(bound=min(delta, last.bound) if alpha < LARGE_BUDGET else last.bound)
-    knots = {0.0: first, end: last}
-    stack = [(0.0, end)] if end > 0.0 else []
-    while stack and len(knots) < MOST_KNOTS:
-        left, right = stack.pop()
+    knots = {end: _last_stick(search, alpha, delta), 0.0: search.stick(0.0)}
+    waiting = [(0.0, end)]
+    while waiting and len(knots) < most:
+        left, right = waiting.pop(0)
         middle = _meeting(knots[left], knots[right], left, right)
         if not left < middle < right:
             continue
         share = (middle - left) / (right - left)
         chord = (1.0 - share) * knots[left].bound + share * knots[right].bound
-        found = search.stick(middle, floor=0.0)
-        knots[middle] = found
-        if chord - found.bound > tolerance * (found.gap if found.gap > 0.0 else found.bound):
-            stack += [(left, middle), (middle, right)]
+        found = search.stick(middle)
+        knots[middle] = found._replace(bound=min(found.bound, chord * widening(4)))
+        # by convexity the curve may fall this far below the new chords, wherever in the stretch
+        below = (chord - found.bound) * (right - left) / min(middle - left, right - middle)
+        if below > tolerance * (knots[right].gap or found.gap / 2.0):
+            waiting += [(left, middle), (middle, right)]
+    return knots
+
+
+def _last_stick(search: Search, alpha: float, delta: float) -> Stick:
+    """E at e^α, which is at most the excluded mass δ; looked for only where that is not 0."""
+    if alpha < LARGE_BUDGET and delta == 0.0:
+        return Stick(0.0, 0.0, 0.0, (0, 0), np.zeros(0, dtype=np.int64), True)
+    found = search.stick(float(np.expm1(min(alpha, LARGE_BUDGET))))
+    return found._replace(bound=min(delta, found.bound) if alpha < LARGE_BUDGET else found.bound)
+
+
+def _chords(knots: dict[float, Stick]) -> Profile:
     etas = sorted(knots)
-    return Profile.from_knots(1.0 + np.array(etas), np.array([knots[eta].bound for eta in etas]))
+    return Profile._above(np.array(etas), np.array([knots[eta].bound for eta in etas]))
 
 
 def _meeting(one: Stick, two: Stick, left: float, right: float) -> float:
     """Where the attained lines of two knots meet; half way (in e^L) where they do not meet in between."""
     fall = one.lower - two.lower
     middle = (one.gap - two.gap) / fall if fall > 0.0 else left
-    if left * (1.0 + 1e-9) < middle < right * (1.0 - 1e-9):
+    if left + 1e-9 * min(right, 1.0 + left) < middle < right * (1.0 - 1e-9):
         return middle
-    return float(np.sqrt((1.0 + left) * (1.0 + right))) - 1.0
+    return (
+        float(np.sqrt((1.0 + left) * (1.0 + right))) - 1.0 if right > left * (1.0 + 1e-9) else left
+    )

@@ -31,7 +31,7 @@ def candidates(profile: Profile, budgets: tuple[float, float]) -> tuple[Floats, 
     if eta.size > CANDIDATES:
         eta = eta[np.linspace(0, eta.size - 1, CANDIDATES).round().astype(int)]
     eta = np.unique(np.concatenate([[0.0], eta, [last]]))
-    stick = np.asarray(profile.hockey_stick(1.0 + eta))
+    stick = profile._stick(eta)
     if last == natural[-1]:
         stick[-1] = profile.gap[-1]
     return eta, stick

@@ -1,0 +1,115 @@
+"""Measure: a leakage measure and what is known about it. With it, what several measures share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol
+
+import numpy as np
+
+from deptriad import lines
+from deptriad.lines import LARGE_BUDGET, as_budget, scalar_or_array
+from deptriad.tables import Box, Conditional, as_conditional
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from deptriad.lines import Floats
+
+Bounds = Literal["nothing", "the actual leakage of one mechanism", "the worst case"]
+
+
+class Prepared(Protocol):
+    """A table made ready to be asked about many budgets."""
+
+    def leakage(self, epsilon: ArrayLike) -> float | Floats:
+        """What the measure says at each budget."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A way to say how much releasing the source tells about the target.
+
+    Parameters
+    ----------
+    name
+        Its key in ``measures``.
+    title
+        What it is.
+    measure
+        ``measure(table, epsilon, ...)``, in nats unless it says otherwise: a float for one budget, an array for
+        an array of them.
+    bounds
+        Which leakage the number is never below, rounding aside.
+    mechanisms
+        The ε-LDP mechanisms that statement is about.
+    precompute, query, memory
+        Orders, as this package implements it, for a target values, b source values, m reports of a mechanism and
+        k pieces of the curve. Without ``prepare`` the table itself is kept.
+    takes_uncertainty
+        Whether it takes a Box in place of a table.
+    prepare
+        ``prepare(table, ...)``: what to keep when many budgets will be asked about.
+
+    Examples
+    --------
+    >>> from deptriad.rivals import measures
+    >>> ltm = measures["ltm"]
+    >>> print(f"{ltm.title}: bounds {ltm.bounds}, a query takes {ltm.query}")
+    LTM: piecewise leakage function: bounds the worst case, a query takes O(log k)
+    >>> round(ltm.measure([[0.9, 0.1], [0.2, 0.8]], 1.0), 6)
+    0.706275
+    """
+
+    name: str
+    title: str
+    measure: Callable[..., float | Floats]
+    bounds: Bounds
+    mechanisms: str
+    precompute: str
+    query: str
+    memory: str
+    takes_uncertainty: bool = False
+    prepare: Callable[..., Prepared] | None = None
+
+    @property
+    def facts(self) -> dict[str, str | bool]:
+        """Everything but the functions."""
+        return {name: value for name, value in vars(self).items() if isinstance(value, str | bool)}
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """A number that no budget changes."""
+
+    value: float
+
+    def leakage(self, epsilon: ArrayLike) -> float | Floats:
+        """That number, for each budget."""
+        return scalar_or_array(np.full(as_budget(epsilon).shape, self.value))
+
+
+def known_table(table: ArrayLike | Conditional) -> Floats:
+    """The entries of a checked table; a box is refused."""
+    if isinstance(table, Box):
+        raise ValueError(
+            f"got {table!r}, expected a table: this measure takes no uncertainty; "
+            "measures['exact'] and measures['triad'] do"
+        )
+    return as_conditional(table).table
+
+
+def for_each_budget(answer: Callable[[float], float], epsilon: ArrayLike) -> float | Floats:
+    """Answers for one budget at a time, put together in the shape of the budgets."""
+    budget = as_budget(epsilon)
+    values = np.array([answer(float(one)) for one in budget.flat], dtype=np.float64)
+    return scalar_or_array(values.reshape(budget.shape))
+
+
+def best_of(gap: Floats, lower: Floats, epsilon: float) -> float:
+    """Largest ln (1 + tA)/(1 + tB) over sets of source values with B = lower and A = lower + gap."""
+    focus = lines.inverse_gain(np.asarray(epsilon))
+    if epsilon > LARGE_BUDGET:
+        return float(lines.leakage(gap, lower, np.asarray(epsilon), focus).max(initial=0.0))
+    return float(np.log1p((gap / (focus + lower)).max(initial=0.0)))
