@@ -15,7 +15,11 @@ def save(key: str, values: dict[str, Any]) -> None:
     """Replace one benchmark's entry, and keep the others."""
     results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     results[key] = values
-    results["machine"] = {"cores": os.cpu_count(), "python": platform.python_version(), "cpu": platform.machine()}
+    results["machine"] = {
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "cpu": platform.machine(),
+    }
     part = RESULTS.with_suffix(".part")
     part.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n")
     os.replace(part, RESULTS)

@@ -241,7 +241,7 @@ def test_triad_curve_is_never_below_the_truth(known, gamma):
     assert_bound(known, reported, lambda table: oracle.hockey_stick(oracle.cloud(table), gamma))
 
 
-@given(tables(), budgets())
+@given(ordinary_tables(), budgets())  # where φ is tiny it rests on the last bits of large entries
 def test_triad_estimate_is_the_chord(known, epsilon):
     points = oracle.cloud(known.exact)
     ratio = oracle.largest_ratio(known.exact, known.exact)

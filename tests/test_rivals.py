@@ -212,6 +212,16 @@ def test_points_are_budgets_and_not_their_exponentials():
     assert measured("ltm", table, 2.0) == same(dt.leakage(table, 2.0))
 
 
+def test_a_tiny_value_that_one_row_lacks():
+    """Its 1e-17 does not show in the running sums, and yet it is all that counts at large budgets."""
+    table = [[1e-17, 0.01, 0.99], [0.0, 0.5, 0.5]]
+    for epsilon in (1.0, 50.0, 100.0):
+        exact = dt.leakage(table, epsilon)
+        assert measured("ltm", table, epsilon) == same(exact)
+        assert ltm.prepare(table).leakage(epsilon) == same(exact)
+        assert measured("hcc-2", table, epsilon) == same(exact)
+
+
 @given(tables(min_rows=2))
 def test_points_decrease_and_pieces_start_one_after_another(known):
     found = ltm.pieces(known.floats)

@@ -67,14 +67,14 @@ def _program(low, high, low2, high2, spare, surplus):
 
 
 @compiled()
-def _tile_program(lower, upper, spare, surplus, tile):
+def _tile_program(lower, upper, spare, surplus, start, stop):
     """Largest program value for the rows of a tile against all others.
 
     The prices of the last pair that was solved make a bound for the next one in a single pass; most need no more.
     """
     rows = lower.shape[0]
     best, mu, nu = 0.0, 0.5, 0.5
-    for x in range(tile * TILE, min(rows, (tile + 1) * TILE)):
+    for x in range(start, min(rows, stop)):
         for y in range(rows):
             if x == y:
                 continue
@@ -89,15 +89,15 @@ def _tile_program(lower, upper, spare, surplus, tile):
 def _tile_programs(lower, upper, spare, surplus, tiles):
     best = np.empty(tiles)
     for tile in prange(tiles):
-        best[tile] = _tile_program(lower, upper, spare, surplus, tile)
+        best[tile] = _tile_program(lower, upper, spare, surplus, tile * TILE, (tile + 1) * TILE)
     return best
 
 
 def paper_variation(lower: Floats, upper: Floats, spare: Floats, surplus: Floats) -> float:
     """The largest value of the paper's program over ordered pairs x ≠ x'."""
-    tiles = tiles_of(len(lower))
+    tiles = tiles_of(lower)
     if tiles == 1:
-        return float(_tile_program(lower, upper, spare, surplus, 0))
+        return float(_tile_program(lower, upper, spare, surplus, 0, len(lower)))
     return float(_tile_programs(lower, upper, spare, surplus, tiles).max())
 
 
@@ -118,10 +118,10 @@ def _positive_difference(a, c):
 
 
 @compiled()
-def _tile_bound(high_priced, low_priced, more_constant, less_constant, bounds, tile):
+def _tile_bound(high_priced, low_priced, more_constant, less_constant, bounds, start, stop):
     rows = high_priced.shape[0]
     for y in range(rows):
-        for x in range(tile * TILE, min(rows, (tile + 1) * TILE)):
+        for x in range(start, min(rows, stop)):
             total = _positive_difference(high_priced[x], low_priced[y])
             bounds[x, y] = total + more_constant[x] + less_constant[y] if x != y else 0.0
 
@@ -129,7 +129,8 @@ def _tile_bound(high_priced, low_priced, more_constant, less_constant, bounds, t
 @compiled(parallel=True)
 def _tile_bounds(high_priced, low_priced, more_constant, less_constant, bounds, tiles):
     for tile in prange(tiles):
-        _tile_bound(high_priced, low_priced, more_constant, less_constant, bounds, tile)
+        start, stop = tile * TILE, (tile + 1) * TILE
+        _tile_bound(high_priced, low_priced, more_constant, less_constant, bounds, start, stop)
 
 
 def price_bounds(
@@ -137,9 +138,10 @@ def price_bounds(
 ) -> Floats:
     """Σ (a − c)₊ + constants for every ordered pair: the certificate with one price for each row in each role."""
     bounds = np.empty((len(high_priced), len(high_priced)))
-    tiles = tiles_of(len(high_priced))
+    tiles = tiles_of(high_priced)
     if tiles == 1:
-        _tile_bound(high_priced, low_priced, more_constant, less_constant, bounds, 0)
+        rows = len(high_priced)
+        _tile_bound(high_priced, low_priced, more_constant, less_constant, bounds, 0, rows)
     else:
         _tile_bounds(high_priced, low_priced, more_constant, less_constant, bounds, tiles)
     return bounds
@@ -399,6 +401,6 @@ def settle_pairs(
     """``_settle_pair`` for each listed pair: its five numbers in a row, and the events S themselves."""
     result = np.empty((more.size, 5))
     event = np.empty((more.size, box[0].shape[1]), dtype=np.bool_)
-    run = _settle_few if event.size < FEW // 50 else _settle_many
+    run = _settle_few if event.size < FEW // 10 else _settle_many
     run(box, more, less, gamma, floor, nodes, prices, result, event)
     return result, event

@@ -100,19 +100,20 @@ def _climb(g, h, focus, eta):
 
 
 # --- all pairs of rows of one table ---------------------------------------------------------------------------
-# Rows are taken in tiles: each meets all later rows. One tile runs as it is, several side by side.
+# A tile of rows start … stop meets all later rows. Little work runs as one tile, much of it in many, side by side.
 
 
-def tiles_of(rows: int) -> int:
-    """How many tiles a number of rows makes."""
-    return -(-rows // TILE)
+def tiles_of(table: Floats) -> int:
+    """How many tiles to take the rows of a table in; 1 where a second thread would not pay."""
+    rows, columns = table.shape
+    return -(-rows // TILE) if rows * rows * columns > 20 * FEW else 1
 
 
 @compiled()
-def _tile_distance(table, tile):
+def _tile_distance(table, start, stop):
     best = 0.0
-    for j in range(tile * TILE + 1, table.shape[0]):
-        for i in range(tile * TILE, min((tile + 1) * TILE, j)):
+    for j in range(start + 1, table.shape[0]):
+        for i in range(start, min(stop, j)):
             best = max(best, _distance(table[i], table[j]))
     return best
 
@@ -121,21 +122,23 @@ def _tile_distance(table, tile):
 def _tile_distances(table, tiles):
     best = np.empty(tiles)
     for tile in prange(tiles):
-        best[tile] = _tile_distance(table, tile)
+        best[tile] = _tile_distance(table, tile * TILE, (tile + 1) * TILE)
     return best
 
 
 def largest_distance(table: Floats) -> float:
     """max over pairs of rows of Σ |g − h|."""
-    tiles = tiles_of(len(table))
-    return float(_tile_distance(table, 0) if tiles == 1 else _tile_distances(table, tiles).max())
+    tiles = tiles_of(table)
+    if tiles == 1:
+        return float(_tile_distance(table, 0, len(table)))
+    return float(_tile_distances(table, tiles).max())
 
 
 @compiled()
-def _tile_stick(table, eta, tile):
+def _tile_stick(table, eta, start, stop):
     best = 0.0
-    for j in range(tile * TILE + 1, table.shape[0]):
-        for i in range(tile * TILE, min((tile + 1) * TILE, j)):
+    for j in range(start + 1, table.shape[0]):
+        for i in range(start, min(stop, j)):
             forth, back = _sticks(table[i], table[j], eta)
             best = max(best, forth, back)
     return best
@@ -145,27 +148,27 @@ def _tile_stick(table, eta, tile):
 def _tile_sticks(table, eta, tiles):
     best = np.empty(tiles)
     for tile in prange(tiles):
-        best[tile] = _tile_stick(table, eta, tile)
+        best[tile] = _tile_stick(table, eta, tile * TILE, (tile + 1) * TILE)
     return best
 
 
 def largest_stick(table: Floats, eta: float) -> float:
     """max over ordered pairs of rows of E_γ at γ = 1 + η."""
-    tiles = tiles_of(len(table))
-    return float(
-        _tile_stick(table, eta, 0) if tiles == 1 else _tile_sticks(table, eta, tiles).max()
-    )
+    tiles = tiles_of(table)
+    if tiles == 1:
+        return float(_tile_stick(table, eta, 0, len(table)))
+    return float(_tile_sticks(table, eta, tiles).max())
 
 
 @compiled()
-def _tile_event(table, focus, eta, tile):
+def _tile_event(table, focus, eta, start, stop):
     """Best η within a tile, from one it is known to reach, and the ordered pair that attains it.
 
     A pair whose sticks at the best η so far stay below focus·η cannot beat it: one pass over its rows.
     """
     more, less = 0, 0
-    for j in range(tile * TILE + 1, table.shape[0]):
-        for i in range(tile * TILE, min((tile + 1) * TILE, j)):
+    for j in range(start + 1, table.shape[0]):
+        for i in range(start, min(stop, j)):
             forth, back = _sticks(table[i], table[j], eta)
             if forth > focus * eta:
                 eta = _climb(table[i], table[j], focus, eta)
@@ -183,15 +186,17 @@ def _tile_events(table, focus, eta, tiles):
     best = np.empty(tiles)
     pair = np.empty((tiles, 2), dtype=np.int64)
     for tile in prange(tiles):
-        best[tile], pair[tile, 0], pair[tile, 1] = _tile_event(table, focus, eta, tile)
+        best[tile], pair[tile, 0], pair[tile, 1] = _tile_event(
+            table, focus, eta, tile * TILE, (tile + 1) * TILE
+        )
     return best, pair
 
 
 def steepest_event(table: Floats, focus: float, eta: float) -> tuple[float, int, int]:
     """Largest η = γ − 1 with focus·η ≤ E_γ over all ordered pairs, and the pair (more likely, less likely)."""
-    tiles = tiles_of(len(table))
+    tiles = tiles_of(table)
     if tiles == 1:
-        value, more, less = _tile_event(table, focus, eta, 0)
+        value, more, less = _tile_event(table, focus, eta, 0, len(table))
         return float(value), int(more), int(less)
     best, pair = _tile_events(table, focus, eta, tiles)
     winner = best.argmax()

@@ -58,10 +58,14 @@ class Search:
         self.surplus = np.maximum(highest - 1.0 + 64 * ROUNDOFF, 0.0)
         self.nodes = nodes
         self.prices = np.full((len(self.lower), 2), 0.5)
+        self.learnt = False
 
     def stick(self, eta: float, floor: float = 0.0) -> Stick:
         """E_γ at γ = 1 + η. Pairs below ``floor`` are not looked into: the bound is the floor where all are."""
         gamma = 1.0 + eta
+        rows = np.arange(len(self.lower))
+        if not self.learnt:
+            self._learn_prices(np.roll(rows, 1), np.roll(rows, -1), gamma)
         bounds = self._bounds(gamma)
         found = Stick(0.0, 0.0, 0.0, (0, 0), np.zeros(0, dtype=np.int64), True)
         highest = reached = floor
@@ -69,7 +73,7 @@ class Search:
         while (waiting := np.flatnonzero(bounds > reached)).size:
             rounds += 1
             if 1 < rounds < 6 and waiting.size > 4 * len(self.lower):
-                self._learn_prices(bounds, gamma)
+                self._learn_prices(bounds.argmax(axis=1), bounds.argmax(axis=0), gamma)
                 bounds = np.minimum(bounds, self._bounds(gamma))
                 waiting = np.flatnonzero(bounds > reached)
             if waiting.size > AT_ONCE:
@@ -109,15 +113,15 @@ class Search:
         )
         return bounds * widening(self.lower.shape[1])
 
-    def _learn_prices(self, bounds: Floats, gamma: float) -> None:
-        """Each row takes the prices that suit it against its worst partner in either role."""
-        rows = np.arange(len(bounds))
-        partner, rival = bounds.argmax(axis=1), bounds.argmax(axis=0)
-        partner = np.where(partner == rows, (rows + 1) % rows.size, partner)
-        rival = np.where(rival == rows, (rows + 1) % rows.size, rival)
-        as_more, _ = self._settle(rows, partner, gamma, 0.0, 1)
-        as_less, _ = self._settle(rival, rows, gamma, 0.0, 1)
+    def _learn_prices(self, less: Integers, more: Integers, gamma: float) -> None:
+        """Each row takes the prices that suit it against one partner in either role."""
+        rows = np.arange(len(self.lower))
+        less = np.where(less == rows, (rows + 1) % rows.size, less)
+        more = np.where(more == rows, (rows + 1) % rows.size, more)
+        as_more, _ = self._settle(rows, less, gamma, 0.0, 1)
+        as_less, _ = self._settle(more, rows, gamma, 0.0, 1)
         self.prices = np.column_stack([as_more[:, 3], as_less[:, 4]])
+        self.learnt = True
 
     def _settle(
         self, more: Integers, less: Integers, gamma: float, floor: float, nodes: int
@@ -134,7 +138,7 @@ def box_triad(box: Box, epsilon_max: float | None) -> Triad:
         return Triad(alpha=0.0, phi=0.0, delta=0.0)
     search = Search(box)
     if epsilon_max is None:
-        return _best_triad(certified_knots(search, *extremes(box.lower, box.upper), 0.02, 6))
+        return _best_triad(certified_knots(search, *extremes(box.lower, box.upper), 0.02, 5))
     eta, _ = steepest_in_box(search, epsilon_max)
     alpha, delta = extremes(box.lower, box.upper)
     end = float(np.expm1(min(alpha, LARGE_BUDGET)))

@@ -63,7 +63,7 @@ class Pieces:
             meet = _meeting_point(held[-1], ahead[-1])
             if start[-1] < meet < np.inf:
                 between = self._best(meet)
-                if _answer(between, meet) > _answer(held[-1], meet) * (1.0 + 1e-15):
+                if _goes_down(held[-1], between) and _goes_down(between, ahead[-1]):
                     ahead.append(between)
                     continue
             held.append(ahead.pop())
@@ -81,11 +81,9 @@ class Pieces:
         return float(gap[best]), float(lower[best])
 
 
-def _answer(piece: Piece, epsilon: float) -> float:
-    gap, lower = (np.asarray(number) for number in piece)
-    return float(
-        lines.leakage(gap, lower, np.asarray(epsilon), lines.inverse_gain(np.asarray(epsilon)))
-    )
+def _goes_down(before: Piece, after: Piece) -> bool:
+    """Whether a piece may follow another as the budget grows; by a rounding, the best one may not."""
+    return before != after and before[0] >= after[0] and before[1] >= after[1]
 
 
 def _meeting_point(before: Piece, after: Piece) -> float:
@@ -148,10 +146,11 @@ def _pieces_over(more: Floats, others: Floats) -> Pieces:
     step = np.take_along_axis(np.where(pays, more - others, 0.0), order, axis=1)
     gap, lower = np.cumsum(step, axis=1), np.cumsum(less, axis=1)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        # Q_k d_k − D_k q_k over q_k − d_k, the inverse of the authors' fraction, with gaps for differences
-        focus = np.where(step > 0.0, gap * (less / step) - lower, np.inf)
-        focus[:, 0] = np.where(step[:, 0] > 0.0, 0.0, np.inf)
-        focus = np.maximum.accumulate(np.maximum(focus, 0.0), axis=1)
+        # (Q_k d_k − D_k q_k)/(q_k − d_k), the inverse of the authors' fraction. The k-th terms of Q and D cancel, so
+        # they are left out: for q = (1e-17, 1/2), d = (0, 1/4) rounding would leave nothing else
+        focus = np.zeros(step.shape)
+        focus[:, 1:] = gap[:, :-1] * (less[:, 1:] / step[:, 1:]) - lower[:, :-1]
+        focus = np.maximum.accumulate(np.where(step > 0.0, np.maximum(focus, 0.0), np.inf), axis=1)
         # ln(1 + ·) is easily forgotten here: without it small budgets get the wrong piece
         point = np.logaddexp(0.0, -np.log(focus))
     return Pieces(gap, lower, point)
