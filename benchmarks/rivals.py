@@ -94,10 +94,11 @@ def work(name: str, to_parent: Connection) -> None:
         except ValueError as refusal:
             to_parent.send(("refused", size, str(refusal)))
             return
-        to_parent.send(("scratch", size, seconds(scratch)))
+        alone = seconds(scratch)
+        to_parent.send(("scratch", size, alone))
         prepare = rival.prepare
         if prepare is None:
-            to_parent.send(("query", size, seconds(scratch)))
+            to_parent.send(("query", size, alone))
             to_parent.send(("memory", size, table.table.nbytes))
             continue
         prepared = prepare(table)
@@ -208,13 +209,10 @@ def draw(costs: dict[str, Costs]) -> None:
         )
         axis.grid(which="major", color="#dddddd", linewidth=0.6)
         if step == "memory":
-            kept = {
-                "the table: its, cbp, hcc-1, hcc-2": 3e5,
-                "three numbers: the triads": 75,
-                "one: mi, pcc": 14,
-            }
-            for text, height in kept.items():
-                axis.text(1000, height, text, ha="right", color="#444444", fontsize=9)
+            note = {"color": "#444444", "fontsize": 9}
+            axis.text(2, 3e6, "the table itself: its, cbp, hcc-1, hcc-2", **note)
+            axis.text(1000, 70, "a few numbers: the triads", ha="right", **note)
+            axis.text(1000, 13, "one number: mi, pcc", ha="right", **note)
             axis.set_ylim(4, 2e7)
         else:
             axis.axhline(LIMIT, color="#888888", linewidth=1, linestyle=":")

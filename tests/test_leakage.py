@@ -368,7 +368,8 @@ def test_robust_alpha_and_delta_of_the_paper(uncertain):
     """α: the largest Up/Lo' with Lo' > 0; δ: Σ Up where Lo' = 0, at most 1 and φ (maths.md §3)."""
     lower, upper = oracle.tightened(uncertain.lower, uncertain.upper)
     triad = dt.triad(uncertain.box, relaxation="paper")
-    assert oracle.is_close(triad.alpha, oracle.log(oracle.largest_ratio(lower, upper)), 1e-12)
+    # a tightened edge inherits the roundings of its whole row, which may be large beside it
+    assert oracle.is_close(triad.alpha, oracle.log(oracle.largest_ratio(lower, upper)), 1e-11)
     mass = oracle.lost_mass(lower, upper)
     assert oracle.is_bound(triad.delta, min(mass, oracle.hockey_stick(uncertain.cloud(), 1)))
     assert triad.delta <= float(mass) + 1e-12

@@ -212,10 +212,16 @@ def test_points_are_budgets_and_not_their_exponentials():
     assert measured("ltm", table, 2.0) == same(dt.leakage(table, 2.0))
 
 
-def test_a_tiny_value_that_one_row_lacks():
-    """Its 1e-17 does not show in the running sums, and yet it is all that counts at large budgets."""
-    table = [[1e-17, 0.01, 0.99], [0.0, 0.5, 0.5]]
-    for epsilon in (1.0, 50.0, 100.0):
+@pytest.mark.parametrize(
+    "table",
+    [
+        [[1e-17, 0.01, 0.99], [0.0, 0.5, 0.5]],  # 1e-17 does not show in the running sums
+        [[1e-150, 0.5, 0.5], [0.0, 1e-299, 1.0]],  # 1e-150 · 1e-299 is no float
+    ],
+)
+def test_a_tiny_value_that_one_row_lacks(table):
+    """At large budgets it is all that counts."""
+    for epsilon in (1.0, 50.0, 100.0, 1e4):
         exact = dt.leakage(table, epsilon)
         assert measured("ltm", table, epsilon) == same(exact)
         assert ltm.prepare(table).leakage(epsilon) == same(exact)

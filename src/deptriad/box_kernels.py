@@ -213,11 +213,13 @@ def _room(price, step):
 
 
 @compiled()
-def _kinks(value, state, found):
-    """The first few free terms that are 0."""
+def _kinks(pair, value, state, found):
+    """The first few free terms that are 0 and move with a price."""
+    _, wide, _, wide2, _, _ = pair
     count = 0
     for u in range(value.size):
-        if value[u] == 0.0 and state[u] == FREE and count < found.size:
+        free = state[u] == FREE and wide[u] + wide2[u] > 0.0
+        if value[u] == 0.0 and free and count < found.size:
             found[count] = u
             count += 1
     return count
@@ -237,7 +239,7 @@ def _price(pair, gamma, mu, nu, state, value):
     _terms(pair, gamma, mu, nu, value)
     for _ in range(50):
         moved = False
-        kinks = _kinks(value, state, found)
+        kinks = _kinks(pair, value, state, found)
         for direction in range(4 + 2 * kinks):
             kink = found[(direction - 4) // 2] if direction >= 4 else -1
             step_mu, step_nu = _step(pair, gamma, mu, nu, direction, kink)
@@ -296,7 +298,7 @@ def _round_event(pair, gamma, state, value, event):
     """
     _, wide, _, wide2, _, _ = pair
     found = np.empty(4, dtype=np.int64)
-    kinks = _kinks(value, state, found)
+    kinks = _kinks(pair, value, state, found)
     inside = np.empty(value.size, dtype=np.bool_)
     for u in range(value.size):
         inside[u] = state[u] == IN or (state[u] == FREE and value[u] > 0.0)
@@ -347,9 +349,7 @@ def _settle(pair, gamma, floor, nodes, mu, nu, event):
             best_more, best_less = more, less
             event[:] = near
             best = max(best, more - gamma * less)
-        if bound <= best * (1.0 + 1e-14) + 1e-15:
-            continue
-        if branch < 0:
+        if branch < 0 or bound <= best * (1.0 + 1e-14) + 1e-15:
             unsettled = max(unsettled, bound)
             continue
         for choice in (OUT, IN):

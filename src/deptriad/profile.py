@@ -407,4 +407,4 @@ def _beta(alpha: Floats, phi: Floats, delta: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.where(delta < 1.0, (phi - delta) / (1.0 - delta), width)
         lost = np.where(share > 0.0, share * width / (width - share * np.exp(-alpha)), 0.0)
-        return np.asarray(-np.log1p(-np.clip(lost, 0.0, 1.0)))
+        return np.asarray(0.0 - np.log1p(-np.clip(lost, 0.0, 1.0)))  # never −0

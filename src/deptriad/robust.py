@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ from deptriad import lines
 from deptriad.exact import beyond, closer, extremes
 from deptriad.lines import LARGE_BUDGET
 from deptriad.profile import Profile, Triad
-from deptriad.rounding import ROUNDOFF, widening
+from deptriad.rounding import widening
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,12 +54,15 @@ class Search:
 
     def __init__(self, box: Box, nodes: int = NODES) -> None:
         self.lower, self.upper = box.lower, box.upper
-        lowest, highest = self.lower.sum(axis=1), self.upper.sum(axis=1)
-        self.spare = np.maximum(1.0 - lowest + 64 * ROUNDOFF, 0.0)
-        self.surplus = np.maximum(highest - 1.0 + 64 * ROUNDOFF, 0.0)
+        self.spare, self.surplus = box.spare, box.surplus
         self.nodes = nodes
         self.prices = np.full((len(self.lower), 2), 0.5)
         self.learnt = False
+
+    @cached_property
+    def first(self) -> Stick:
+        """The stick at γ = 1: φ."""
+        return self.stick(0.0)
 
     def stick(self, eta: float, floor: float = 0.0) -> Stick:
         """E_γ at γ = 1 + η. Pairs below ``floor`` are not looked into: the bound is the floor where all are."""
@@ -139,10 +143,13 @@ def box_triad(box: Box, epsilon_max: float | None) -> Triad:
     search = Search(box)
     if epsilon_max is None:
         return _best_triad(certified_knots(search, *extremes(box.lower, box.upper), 0.02, 5))
-    eta, _ = steepest_in_box(search, epsilon_max)
     alpha, delta = extremes(box.lower, box.upper)
     end = float(np.expm1(min(alpha, LARGE_BUDGET)))
-    knots = {0.0: search.stick(0.0), eta: search.stick(eta), end: _last_stick(search, alpha, delta)}
+    knots = {0.0: search.first, end: _last_stick(search, alpha, delta)}
+    eta, _ = steepest_in_box(search, epsilon_max)
+    if not eta < end:
+        return _knot_triad(knots, end)
+    knots[eta] = search.stick(eta)
     return closer(_knot_triad(knots, eta), _knot_triad(knots, end), epsilon_max)
 
 
@@ -206,31 +213,23 @@ def box_leakage(box: Box, budget: Floats) -> Floats:
 def steepest_in_box(search: Search, epsilon: float) -> tuple[float, Stick]:
     """A certified η = γ − 1 for the leakage of a box at a budget, and the event that comes closest to it.
 
-    Climbs from event to event while one rises above focus·η. What is left between the last event and the
-    certificate is closed by a chord: E falls with γ, so bound/focus is a valid η, and E is convex between the two.
+    Climbs from event to event while one rises above focus·η. Since E falls with γ, a bound on E at any η ≥ 0 makes
+    max(η, bound/focus) a valid answer; where branching left a gap, a step along the last event's slope narrows it.
     """
     focus = float(lines.inverse_gain(np.asarray(epsilon)))
-    eta, found = 0.0, search.stick(0.0)
-    while found.gap > 0.0:
-        higher = found.gap / (focus + found.lower)
-        if not higher > eta * (1.0 + 1e-14):
-            break
+    eta, found = 0.0, search.first
+    while found.gap > 0.0 and (higher := found.gap / (focus + found.lower)) > eta * (1.0 + 1e-14):
         eta = higher
         closer = search.stick(eta, floor=eta * focus)
         if closer.gap - eta * closer.lower <= eta * focus * (1.0 + 1e-14):
             found = found._replace(bound=closer.bound, exact=closer.exact)
             break
         found = closer
-    excess = found.bound - eta * focus
-    if excess <= 0.0:
-        return eta, found
-    far = found.bound / focus
-    if far <= eta:
-        return eta, found
-    below = search.stick(far, floor=max(found.gap - far * found.lower, 0.0)).bound
-    return min(
-        far, eta + excess / (focus + max(found.bound - below, 0.0) / (far - eta))
-    ) * widening(16), found
+    far = max(eta, found.bound / focus)
+    if far > eta * (1.0 + 1e-12):
+        near = min(far, eta + 2.0 * (found.bound - eta * focus) / (focus + found.lower))
+        far = min(far, max(near, search.stick(near, floor=near * focus).bound / focus))
+    return far * widening(16), found
 
 
 def box_profile(box: Box, tolerance: float) -> Profile:
@@ -250,7 +249,7 @@ def certified_knots(
     event that attains it: a curve that is too high by e moves the answer η by e·η/gap.
     """
     end = float(np.expm1(min(alpha, LARGE_BUDGET)))
-    knots = {end: _last_stick(search, alpha, delta), 0.0: search.stick(0.0)}
+    knots = {end: _last_stick(search, alpha, delta), 0.0: search.first}
     waiting = [(0.0, end)]
     while waiting and len(knots) < most:
         left, right = waiting.pop(0)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -200,6 +203,16 @@ class Box(_Named):
                     "so no row between the edges sums to 1: widen that row"
                 )
 
+    @cached_property
+    def spare(self) -> Floats:
+        """What each row has left to hand out above its lower edges: 1 − Σ lower, rounded up."""
+        return np.maximum(_remainder(self.lower, 2.0), 0.0)
+
+    @cached_property
+    def surplus(self) -> Floats:
+        """What each row must take back from its upper edges: Σ upper − 1, rounded up."""
+        return np.maximum(-_remainder(self.upper, -2.0), 0.0)
+
     @property
     def shape(self) -> tuple[int, int]:
         """Numbers of target values and of source values."""
@@ -270,8 +283,13 @@ def _read_only(array: Floats) -> Floats:
 
 def _tightened(lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
     """Each edge cut where the other entries of its row force it, rounded outward (maths §3)."""
-    lowest, highest = lower.sum(axis=1, keepdims=True), upper.sum(axis=1, keepdims=True)
-    slack = lower.shape[1] * ROUNDOFF
-    room = 1.0 - (lowest - lower) + slack * (1.0 + lowest)
-    need = 1.0 - (highest - upper) - slack * (1.0 + highest)
-    return np.clip(need, lower, upper), np.clip(room, lower, upper)
+    room = lower + np.maximum(_remainder(lower, 2.0), 0.0)[:, None]
+    need = upper - np.maximum(-_remainder(upper, -2.0), 0.0)[:, None]
+    slack = 2 * ROUNDOFF
+    return np.clip(need * (1.0 - slack), lower, upper), np.clip(room * (1.0 + slack), lower, upper)
+
+
+def _remainder(edge: Floats, roundings: float) -> Floats:
+    """1 − Σ of each row, correctly rounded since it may be tiny beside the terms, but for their own roundings."""
+    exact = [math.fsum(itertools.chain((1.0,), row)) for row in (-edge).tolist()]
+    return np.asarray(np.array(exact) + roundings * ROUNDOFF * edge.sum(axis=1))

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from deptriad import lines
 from deptriad.lines import as_budget, scalar_or_array
 from deptriad.rivals import hcc_2
-from deptriad.rivals.measure import Measure, known_table
+from deptriad.rivals.measure import Measure, known_table, leakage_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -53,7 +52,7 @@ def measure(
     budget = as_budget(epsilon)[..., None]
     entries = known_table(table)
     most, least = entries.max(axis=0), entries.min(axis=0)
-    value = lines.leakage(most - least, least, budget, lines.inverse_gain(budget))
+    value = leakage_of(most - least, least, budget)
     return scalar_or_array(np.asarray(value.max(axis=-1)))
 
 

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deptriad import lines
 from deptriad.lines import as_budget, scalar_or_array
-from deptriad.rivals.measure import Measure, best_of, for_each_budget, known_table
+from deptriad.rivals.measure import Measure, best_of, for_each_budget, known_table, leakage_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -75,8 +74,7 @@ class Pieces:
         gap, lower = self._at(epsilon)
         if not gap.size:
             return 0.0, 0.0
-        focus = lines.inverse_gain(np.asarray(epsilon))
-        score = lines.leakage(gap, lower, np.asarray(epsilon), focus) if epsilon > 0.0 else gap
+        score = leakage_of(gap, lower, np.asarray(epsilon)) if epsilon > 0.0 else gap
         best = np.lexsort((-lower, gap, score))[-1]
         return float(gap[best]), float(lower[best])
 
@@ -120,8 +118,7 @@ class LeakageFunction:
         """The leakage at each budget, by binary search: O(log k)."""
         budget = as_budget(epsilon)
         piece = np.searchsorted(self.start, budget, side="right") - 1
-        focus = lines.inverse_gain(budget)
-        return scalar_or_array(lines.leakage(self.gap[piece], self.lower[piece], budget, focus))
+        return scalar_or_array(leakage_of(self.gap[piece], self.lower[piece], budget))
 
 
 def pieces(table: ArrayLike | Conditional) -> Pieces:
@@ -146,14 +143,23 @@ def _pieces_over(more: Floats, others: Floats) -> Pieces:
     step = np.take_along_axis(np.where(pays, more - others, 0.0), order, axis=1)
     gap, lower = np.cumsum(step, axis=1), np.cumsum(less, axis=1)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        # (Q_k d_k − D_k q_k)/(q_k − d_k), the inverse of the authors' fraction. The k-th terms of Q and D cancel, so
-        # they are left out: for q = (1e-17, 1/2), d = (0, 1/4) rounding would leave nothing else
-        focus = np.zeros(step.shape)
-        focus[:, 1:] = gap[:, :-1] * (less[:, 1:] / step[:, 1:]) - lower[:, :-1]
-        focus = np.maximum.accumulate(np.where(step > 0.0, np.maximum(focus, 0.0), np.inf), axis=1)
-        # ln(1 + ·) is easily forgotten here: without it small budgets get the wrong piece
-        point = np.logaddexp(0.0, -np.log(focus))
-    return Pieces(gap, lower, point)
+        point = np.full(step.shape, np.inf)
+        point[:, 1:] = _join_until(gap[:, :-1], lower[:, :-1], less[:, 1:] / step[:, 1:])
+    return Pieces(gap, lower, np.minimum.accumulate(np.where(step > 0.0, point, 0.0), axis=1))
+
+
+def _join_until(gap: Floats, lower: Floats, odds: Floats) -> Floats:
+    """The authors' ln(1 + (q_k − d_k)/(Q_k d_k − D_k q_k)) as ln(1 + 1/(gap·odds − lower)), odds = d_k/(q_k − d_k).
+
+    The k-th terms of Q and D cancel, so they are left out here: for q = (1e-17, 1/2) and d = (0, 1/4) rounding would
+    leave nothing else. And ln(1 + ·) is easily forgotten: without it most budgets get the wrong piece.
+    """
+    focus = np.log(np.maximum(gap * odds - lower, 0.0))
+    vanishing = (focus < -650.0) & (odds > 0.0)  # the product may have left the float range
+    gap, lower, odds = gap[vanishing], lower[vanishing], odds[vanishing]
+    share = np.minimum(lower / gap / odds, 1.0)
+    focus[vanishing] = np.log(gap) + np.log(odds) + np.log1p(-share)
+    return np.logaddexp(0.0, -focus)
 
 
 def prepare(table: ArrayLike | Conditional) -> LeakageFunction:

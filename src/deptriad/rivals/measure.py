@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
-from deptriad import lines
 from deptriad.lines import LARGE_BUDGET, as_budget, scalar_or_array
 from deptriad.tables import Box, Conditional, as_conditional
 
@@ -107,9 +106,26 @@ def for_each_budget(answer: Callable[[float], float], epsilon: ArrayLike) -> flo
     return scalar_or_array(values.reshape(budget.shape))
 
 
+def _focus(epsilon: Floats) -> Floats:
+    """1/t = 1/(e^ε − 1), down to the smallest float."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.exp(-epsilon) / -np.expm1(-epsilon))
+
+
+def leakage_of(gap: Floats, lower: Floats, epsilon: Floats) -> Floats:
+    """ln (1 + tA)/(1 + tB) of sets of source values with B = lower and A = lower + gap, to the nearest float."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        value = np.log1p(gap / (_focus(epsilon) + lower))
+        if (epsilon > LARGE_BUDGET).any():  # 1/t nears the end of the float range, or is beyond it
+            by_logarithms = np.logaddexp(0.0, np.log(gap) - np.logaddexp(np.log(lower), -epsilon))
+            direct = (epsilon <= LARGE_BUDGET) | ((lower > 0.0) & np.isfinite(value))
+            value = np.where(gap > 0.0, np.where(direct, value, by_logarithms), 0.0)
+    return np.asarray(value)
+
+
 def best_of(gap: Floats, lower: Floats, epsilon: float) -> float:
-    """Largest ln (1 + tA)/(1 + tB) over sets of source values with B = lower and A = lower + gap."""
-    focus = lines.inverse_gain(np.asarray(epsilon))
+    """Largest leakage of any of the sets at one budget; one logarithm for all of them where that will do."""
     if epsilon > LARGE_BUDGET:
-        return float(lines.leakage(gap, lower, np.asarray(epsilon), focus).max(initial=0.0))
-    return float(np.log1p((gap / (focus + lower)).max(initial=0.0)))
+        return float(leakage_of(gap, lower, np.asarray(epsilon)).max(initial=0.0))
+    slope = gap / (_focus(np.asarray(epsilon)) + lower)
+    return float(np.log1p(slope.max(initial=0.0)))
