@@ -256,7 +256,7 @@ def _many_events(table, more, less, eta, gap, lower):
 def events(table: Floats, more: Integers, less: Integers, eta: float) -> tuple[Floats, Floats]:
     """Gap and mass of the best event of each listed ordered pair of rows at γ = 1 + η."""
     gap, lower = np.empty(more.size), np.empty(more.size)
-    run = _few_events if more.size * table.shape[1] < FEW else _many_events
+    run = _few_events if more.size * table.shape[1] < 10 * FEW else _many_events
     run(table, more, less, eta, gap, lower)
     return gap, lower
 
