@@ -82,9 +82,11 @@ def _event(g, h, eta):
     gap = 0.0
     lower = 0.0
     for u in range(g.size):
-        if _excess(g[u], h[u], eta) > 0.0:
-            gap += g[u] - h[u]
-            lower += h[u]
+        inside = (
+            1.0 if _excess(g[u], h[u], eta) > 0.0 else 0.0
+        )  # a factor vectorises, a branch does not
+        gap += inside * (g[u] - h[u])
+        lower += inside * h[u]
     return gap, lower
 
 
