@@ -305,3 +305,16 @@ def test_objects_are_frozen_and_print_their_numbers():
         triad.alpha = 2.0
     assert "1.25" in repr(triad)
     assert "0.125" in repr(triad)
+
+
+def test_a_calibrated_triad_warns_below_its_budget():
+    triad = dt.triad([[0.6, 0.3, 0.1], [0.05, 0.25, 0.7]], calibrate_at=0.5)
+    with pytest.warns(UserWarning, match="0.5 is only an estimate"):
+        triad.leakage([0.1, 1.0])
+
+
+def test_triads_of_an_array_can_be_taken_out():
+    many = dt.triads([[[0.9, 0.1], [0.2, 0.8]], [[0.5, 0.5], [0.3, 0.7]]])
+    assert len(many) == 2
+    assert many[1].phi == pytest.approx(0.2)
+    assert many[1].leakage(1.0) == pytest.approx(many.leakage(1.0)[1], rel=1e-14)

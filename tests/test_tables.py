@@ -195,3 +195,43 @@ def test_the_oracle_and_the_box_agree_by_hand():
     box = dt.Box([[-1.0, 0.2]], [[2.0, 0.4]])
     assert box.lower[0] == pytest.approx([0.6, 0.2], abs=1e-15)
     assert box.upper[0] == pytest.approx([0.8, 0.4], abs=1e-15)
+
+
+def test_a_transposed_table_is_recognised():
+    with pytest.raises(ValueError, match="transpose"):
+        dt.leakage([[0.6, 0.3, 0.05], [0.3, 0.4, 0.25], [0.1, 0.3, 0.7]], 1.0)
+
+
+def test_masked_entries_are_refused():
+    with pytest.raises(ValueError, match="masked entry in row 1, column 0"):
+        dt.Conditional(np.ma.masked_array([[0.5, 0.5], [0.9, 0.1]], mask=[[0, 0], [1, 0]]))
+
+
+@pytest.mark.parametrize("labels", ["ab", {"a", "b"}, ["a", "a"]])
+def test_labels_have_an_order_and_differ(labels):
+    with pytest.raises(ValueError, match="target_values"):
+        dt.Conditional([[0.5, 0.5], [0.9, 0.1]], target_values=labels)
+
+
+def test_a_frame_brings_its_labels():
+    pandas = pytest.importorskip("pandas", reason="labels of a data frame need pandas")
+    frame = pandas.DataFrame([[3, 1], [1, 1]], index=["yes", "no"], columns=["x", "y"])
+    table = dt.Conditional.from_counts(frame)
+    assert table.target_values == ("yes", "no")
+    assert table.source_values == ("x", "y")
+
+
+def test_the_bad_table_among_many_is_named():
+    with pytest.raises(ValueError, match=r"table 1: row 0 sums to 0\.9"):
+        dt.triads([[[0.5, 0.5], [0.1, 0.9]], [[0.5, 0.4], [0.1, 0.9]]])
+
+
+def test_hostile_labels_stay_on_their_line():
+    table = dt.Conditional(
+        [[0.5, 0.5], [0.9, 0.1]], target="a\nb\x1b[31m", source_values=["</script>", "[red]"]
+    )
+    assert "\x1b" not in repr(table)
+    assert "\n" not in repr(table)
+    sentence = str(dt.where(table, 1.0))
+    assert sentence.isprintable()
+    assert "</script>" in sentence or "[red]" in sentence

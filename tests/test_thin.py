@@ -166,3 +166,9 @@ def test_tuned_triad_by_hand():
 def test_bad_ranges_are_refused(most):
     with pytest.raises(ValueError, match=rf"(?i)epsilon_max.*{most}"):
         dt.triad(ordered_table(3), epsilon_max=most)
+
+
+def test_tuned_triad_of_a_table_stays_below_the_largest_ratio():
+    """Past e^α the curve is flat: a knot beyond it would only lengthen the chord."""
+    table = [[0.1, 0.9, 0.0], [0.2, 0.4, 0.4]]
+    assert dt.triad(table, epsilon_max=4.0).leakage(1.0) <= dt.triad(table).leakage(1.0)

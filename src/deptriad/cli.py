@@ -1,9 +1,10 @@
 """The command line: parse, call, show."""
 
 import json
+import sys
 from collections.abc import Sequence
-from decimal import ROUND_CEILING, Decimal
 from importlib.metadata import version
+from io import TextIOWrapper
 from math import exp, isfinite
 from pathlib import Path
 from typing import Annotated, Any
@@ -22,6 +23,7 @@ except ModuleNotFoundError as missing:
 
 from deptriad import demo
 from deptriad.rivals import measures
+from deptriad.text import rounded_up
 
 
 class Commands(TyperGroup):
@@ -49,6 +51,9 @@ app = typer.Typer(
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line on ``arguments``, or on those of this process."""
+    for stream in (sys.stdout, sys.stderr):  # a terminal without Greek letters shows others instead
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")
     app(arguments, prog_name="deptriad")
 
 
@@ -170,6 +175,4 @@ def _table(rows: Sequence[demo.Row]) -> Table:
 
 def _up(number: float) -> str:
     """Print a bound so that the print is still a bound: rounded up."""
-    if not isfinite(number):
-        return "∞"
-    return str(Decimal(number).quantize(Decimal("0.001"), ROUND_CEILING))
+    return rounded_up(number) if isfinite(number) else "∞"

@@ -63,6 +63,8 @@ def tuned(table: Floats, epsilon_max: float) -> Triad:
 
     plain = table_triad(table)
     eta, _, _ = steepest(table, epsilon_max)
+    if np.log1p(eta) >= plain.alpha:  # the curve is flat there
+        return plain
     stick = kernels.largest_stick(table, eta) * widening(table.shape[1])
     # rounding shifts γ, not E: the true E at γ(1 + 4ρ) is at most the computed one at γ (see rounding)
     knot = Triad(

@@ -13,6 +13,7 @@ from deptriad.lines import LARGE_BUDGET, as_budget, scalar_or_array
 from deptriad.profile import Profile, Triad
 from deptriad.rounding import widening
 from deptriad.tables import Box, Conditional, as_conditional, flattened
+from deptriad.text import printable, rounded_up
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -59,6 +60,8 @@ def triad(
     if epsilon_max is not None and calibrate_at is not None:
         raise ValueError("got both epsilon_max and calibrate_at, expected at most one of them")
     largest = None if epsilon_max is None else _one_budget(epsilon_max, "epsilon_max")
+    if largest == 0.0:
+        raise ValueError("epsilon_max is 0, expected a number > 0")
     if isinstance(x, Box):
         if calibrate_at is not None:
             raise ValueError(
@@ -101,6 +104,12 @@ def uncalibrated(table: ArrayLike | Conditional) -> Triad:
 
     γ is kept for each pair of target values, since over all pairs it would equal α (maths §2); the triad holds the
     largest chord of any pair.
+
+    Examples
+    --------
+    >>> import deptriad as dt
+    >>> dt.uncalibrated([[0.6, 0.3, 0.1], [0.2, 0.3, 0.5]])
+    Triad(alpha=1.60944, beta=1.09861, delta=0, phi=0.571429)
     """
     from deptriad import kernels
 
@@ -140,6 +149,17 @@ def leakage(x: ArrayLike | Conditional | Box, epsilon: ArrayLike) -> float | Flo
 
     Exact for a table and certified for a box: never below the truth, not by a rounding, and never above ε.
 
+    Parameters
+    ----------
+    x
+        p(source | target), a row for each target value: an array-like, a Conditional or a Box.
+    epsilon
+        Budget of the source's mechanism, ≥ 0; a number or an array.
+
+    Returns
+    -------
+    A float for one budget, an array of its shape for an array.
+
     Examples
     --------
     >>> import deptriad as dt
@@ -154,7 +174,11 @@ def leakage(x: ArrayLike | Conditional | Box, epsilon: ArrayLike) -> float | Flo
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why a leakage is what it is: two target values, and the source values that tell them apart."""
+    """Why a leakage is what it is: two target values, and the source values that tell them apart.
+
+    ``pair`` are the rows of the more and the less likely target value, ``values`` the columns of the source values
+    that point to the first; both come with their labels. Printed, it is a sentence.
+    """
 
     leakage: float
     epsilon: float
@@ -166,27 +190,32 @@ class Explanation:
     value_labels: tuple[str, ...]
 
     def __str__(self) -> str:
+        source, target = printable(self.source), printable(self.target)
+        if self.epsilon == 0.0:
+            return f"With ε = 0 a report of `{source}` says nothing."
         if not self.values:
-            return f"Seeing `{self.source}` says nothing about `{self.target}`."
-        shown = ", ".join(self.value_labels[:6])
-        more = f" or {len(self.values) - 6} more" if len(self.values) > 6 else ""
-        one = (
-            f"`{self.source} = {shown}`"
-            if len(self.values) == 1
-            else f"`{self.source}` in {{{shown}{more}}}"
-        )
-        factor = f"e^{self.leakage:.3g}"
-        if self.leakage < 20.0:
-            factor += f" = {np.exp(self.leakage):.3g}"
-        likely, unlikely = self.pair_labels
+            return f"`{source}` says nothing about `{target}`."
+        labels = [printable(label) for label in self.value_labels]
+        shown = ", ".join(labels[:6])
+        more = f" or {len(labels) - 6} more" if len(labels) > 6 else ""
+        one = f"`{source} = {shown}`" if len(labels) == 1 else f"`{source}` in {{{shown}{more}}}"
+        times = f" ({rounded_up(np.exp(self.leakage))} times)" if self.leakage < 10.0 else ""
+        likely, unlikely = (printable(label) for label in self.pair_labels)
         return (
             f"Released with ε = {self.epsilon:g}, a report that points to {one} can raise the odds of "
-            f"`{self.target} = {likely}` over `{self.target} = {unlikely}` by up to {factor}."
+            f"`{target} = {likely}` over `{target} = {unlikely}` by up to e^{rounded_up(self.leakage)}{times}."
         )
 
 
 def where(x: ArrayLike | Conditional | Box, epsilon: float) -> Explanation:
     """The pair of target values and the set of source values that attain the leakage, with their labels.
+
+    Parameters
+    ----------
+    x
+        An array-like, a Conditional or a Box; the latter two carry the names of attributes and values.
+    epsilon
+        Budget of the source's mechanism.
 
     Examples
     --------
@@ -195,7 +224,7 @@ def where(x: ArrayLike | Conditional | Box, epsilon: float) -> Explanation:
     ...                        target_values=["male", "female"], source_values=["wife", "other"])
     >>> print(dt.where(table, 1.0))
     Released with ε = 1, a report that points to `relationship = wife` can raise the odds of `sex = female` over \
-`sex = male` by up to e^0.441 = 1.55.
+`sex = male` by up to e^0.441 (1.554 times).
     """
     budget = _one_budget(epsilon, "epsilon")
     named = x if isinstance(x, Box) else as_conditional(x)

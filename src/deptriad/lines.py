@@ -6,7 +6,7 @@ nothing cancels, neither at tiny budgets nor at ratios of 1e300. All functions b
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +23,20 @@ LARGE_BUDGET = 700.0
 """Above this ε, e^ε nears the end of the float range and logarithms take over."""
 
 
+def as_numbers(value: ArrayLike, name: str) -> Floats:
+    """Numbers as a float array; refuses text, nothing and ragged lists."""
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind in "biuf" or array.size == 0:
+            return array.astype(np.float64)
+        raise ValueError
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} is {value!r}, expected a number or an array of numbers") from None
+
+
 def as_budget(epsilon: ArrayLike, name: str = "epsilon") -> Floats:
     """Budgets as a float array; refuses negative ones and NaN."""
-    budget = np.asarray(epsilon, dtype=np.float64)
+    budget = as_numbers(epsilon, name)
     bad = ~(budget >= 0.0)
     if bad.any():
         raise ValueError(f"{name} is {budget[bad].flat[0]}, expected a number ≥ 0")
@@ -34,11 +45,18 @@ def as_budget(epsilon: ArrayLike, name: str = "epsilon") -> Floats:
 
 def as_probability(value: ArrayLike, name: str) -> Floats:
     """Probabilities as a float array; refuses what lies outside [0, 1]."""
-    probability = np.asarray(value, dtype=np.float64)
+    probability = as_numbers(value, name)
     bad = ~((probability >= 0.0) & (probability <= 1.0))
     if bad.any():
         raise ValueError(f"{name} is {probability[bad].flat[0]}, expected a number in [0, 1]")
     return probability
+
+
+def as_whole(value: Any, name: str, least: int) -> int:
+    """A whole number of at least so much."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise ValueError(f"{name} is {value!r}, expected a whole number of at least {least}")
+    return int(value)
 
 
 def scalar_or_array(value: Floats) -> float | Floats:

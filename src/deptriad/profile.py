@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from deptriad import lines, thinning
-from deptriad.lines import as_budget, as_probability, scalar_or_array
+from deptriad.lines import as_budget, as_probability, as_whole, scalar_or_array
 from deptriad.rounding import ENTRY, widening
 
 if TYPE_CHECKING:
@@ -47,7 +48,8 @@ class _Curve:
 
         Returns
         -------
-        An upper bound for every ε, rounded outward and never above ε where the mechanism is pure.
+        An upper bound for every ε (for a triad calibrated at ε₀, for ε ≥ ε₀), rounded outward and never above ε
+        where the mechanism is pure.
 
         Examples
         --------
@@ -84,7 +86,7 @@ class _Curve:
 
         Any γ ≥ 0: below 1 by E_γ = 1 − γ + γ·E_{1/γ}, which holds since pairs are taken in both orders.
         """
-        asked = np.asarray(gamma, dtype=np.float64)
+        asked = lines.as_numbers(gamma, "gamma")
         if (bad := ~(asked >= 0.0)).any():
             raise ValueError(f"gamma is {asked[bad].flat[0]}, expected a number ≥ 0")
         small = asked < 1.0
@@ -144,6 +146,10 @@ class Profile(_Curve):
     def __post_init__(self) -> None:
         object.__setattr__(self, "gap", _frozen(self.gap, "gap"))
         object.__setattr__(self, "lower", _frozen(self.lower, "lower"))
+        if np.max(self.gap, initial=0.0) > 1.0 + 1e-9:
+            raise ValueError(
+                f"gap is {np.max(self.gap)}, expected at most 1: or see Profile.from_knots"
+            )
         if self.gap.ndim != 1 or self.gap.shape != self.lower.shape or not self.gap.size:
             raise ValueError(
                 f"gap has shape {self.gap.shape} and lower {self.lower.shape}, expected two equal lists of numbers"
@@ -212,9 +218,10 @@ class Profile(_Curve):
         (3, 2)
         """
         if (k is None) == (tolerance is None):
-            raise ValueError("expected exactly one of k and tolerance")
-        if k is not None and k < 2:
-            raise ValueError(f"k is {k}, expected at least 2 knots")
+            got = "neither" if k is None else "both"
+            raise ValueError(f"got {got} of k and tolerance, expected exactly one of them")
+        if k is not None:
+            as_whole(k, "k", 2)
         if tolerance is not None and not tolerance >= 0.0:
             raise ValueError(f"tolerance is {tolerance}, expected a number ≥ 0, such as 0.01")
         if not 0.0 <= budgets[0] < budgets[1]:
@@ -226,12 +233,14 @@ class Profile(_Curve):
         return Profile._above(eta[chosen], stick[chosen])
 
     def __len__(self) -> int:
+        """How many knots the curve has."""
         return len(self.knots)
 
     def __repr__(self) -> str:
         kind = "exact" if self.exact else "upper bound"
         ratio = self.knots[-1, 0]
-        return f"Profile({len(self)} knots, E_1 = {self.gap[0]:.4g}, flat after γ = {ratio:.4g}, {kind})"
+        count = f"{len(self)} knot" + ("s" if len(self) > 1 else "")
+        return f"Profile({count}, E_1 = {self.gap[0]:.4g}, flat after γ = {ratio:.4g}, {kind})"
 
     def _pieces(self) -> list[tuple[Floats, Floats]]:
         return list(zip(self.gap, self.lower, strict=True))
@@ -345,7 +354,8 @@ class Triad(_Curve):
         if not np.isfinite(ratio).all():
             raise ValueError("alpha is infinite: an unbounded ratio belongs into delta")
         if (beta is None) == (phi is None):
-            raise ValueError("expected exactly one of beta and phi")
+            got = "neither" if beta is None else "both"
+            raise ValueError(f"got {got} of beta and phi, expected exactly one of them")
         if beta is not None:
             recoded = _frozen(beta, "beta")
             variation = _phi(ratio, recoded, lost)
@@ -366,6 +376,31 @@ class Triad(_Curve):
             object.__setattr__(self, name, scalar_or_array(value))
         object.__setattr__(self, "calibrated_at", float(as_budget(calibrated_at, "calibrated_at")))
         object.__setattr__(self, "exact", exact)
+
+    def leakage(
+        self, epsilon: ArrayLike, mechanism_delta: ArrayLike = 0.0, delta: ArrayLike = 0.0
+    ) -> float | Floats:
+        """Leakage at given budgets: see ``Profile.leakage``. Warns below the budget of a calibrated triad."""
+        if self.calibrated_at > 0.0 and (as_budget(epsilon) < self.calibrated_at).any():
+            warnings.warn(
+                f"a triad calibrated at {self.calibrated_at:g} is only an estimate, no bound, for budgets below that",
+                stacklevel=2,
+            )
+        return super().leakage(epsilon, mechanism_delta, delta)
+
+    def __len__(self) -> int:
+        """How many triads an array of them holds."""
+        return len(np.atleast_1d(self.phi))
+
+    def __getitem__(self, index: Any) -> Triad:
+        """Some triads of an array of them."""
+        alpha, beta, delta = (
+            np.broadcast_to(value, np.shape(self.phi))[index]
+            for value in (self.alpha, self.beta, self.delta)
+        )
+        return Triad(
+            alpha=alpha, beta=beta, delta=delta, calibrated_at=self.calibrated_at, exact=self.exact
+        )
 
     def _pieces(self) -> list[tuple[Floats, Floats]]:
         alpha, phi, delta = np.asarray(self.alpha), np.asarray(self.phi), np.asarray(self.delta)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from deptriad.rounding import ROUNDOFF
+from deptriad.text import printable
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -34,6 +35,11 @@ class _Named:
     source_values: Labels
 
     @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of target values and of source values."""
+        raise AssertionError("every table knows its shape")
+
+    @property
     def labels(self) -> dict[str, Any]:
         """The four names, ready to be passed on to another table."""
         return {
@@ -41,17 +47,35 @@ class _Named:
             for name in ("target", "source", "target_values", "source_values")
         }
 
+    def _take_labels(self, table: Any) -> None:
+        """Labels of a data frame, where none are given."""
+        for name, part in (("target_values", "index"), ("source_values", "columns")):
+            labels = getattr(table, part, None)
+            if getattr(self, name) is None and hasattr(table, "iloc") and labels is not None:
+                object.__setattr__(self, name, tuple(labels))
+
     def _check_labels(self, shape: tuple[int, ...]) -> None:
         for name, size in zip(("target_values", "source_values"), shape, strict=True):
             labels = getattr(self, name)
             if labels is None:
                 continue
+            if isinstance(labels, str | set | frozenset | dict):
+                raise ValueError(f"{name} is {labels!r}, expected a list of labels, in order")
             texts = tuple(str(label) for label in labels)
+            if len(set(texts)) < len(texts):
+                raise ValueError(
+                    f"{name} has the same label twice: {list(texts)}, expected distinct ones"
+                )
             if len(texts) != size:
                 raise ValueError(
-                    f"{name} has {len(texts)} labels, expected {size}, one for each value"
+                    f"{name} gives {len(texts)} of {size} labels, expected one for each value"
                 )
             object.__setattr__(self, name, texts)
+
+    @property
+    def _title(self) -> str:
+        rows, columns = self.shape
+        return f"p({printable(self.source)} | {printable(self.target)}), {rows} × {columns}"
 
     def target_label(self, index: int) -> str:
         """The label of a target value, or its number."""
@@ -69,7 +93,7 @@ class _Named:
         if (bad := ~(entries >= 0.0) | np.isinf(entries)).any():
             row, column = (int(index) for index in np.argwhere(bad)[0])
             raise ValueError(
-                f"{what} has {entries[row, column]} in {self._row(row)}, column {column}: expected a number ≥ 0"
+                f"{what} has {entries[row, column]} in {self._row(row)}, column {column}: expected a finite number ≥ 0"
             )
 
 
@@ -95,14 +119,14 @@ class Conditional(_Named):
 
     def __post_init__(self) -> None:
         table = _matrix(self.table, "table")
+        self._take_labels(self.table)
         self._check_labels(table.shape)
         self._check_entries(table, "table")
         sums = table.sum(axis=1)
         if (bad := np.abs(sums - 1.0) > TOLERANCE).any():
             row = int(np.argmax(bad))
             raise ValueError(
-                f"{self._row(row)} sums to {sums[row]:.12g}, not 1: pass counts to Conditional.from_counts, "
-                "or normalise the row"
+                f"{self._row(row)} sums to {sums[row]:.12g}, not 1: {_remedy(self.table, table)}"
             )
         object.__setattr__(self, "table", _read_only(normalised(table, sums)))
 
@@ -124,15 +148,16 @@ class Conditional(_Named):
         [[0.75, 0.25], [0.5, 0.5]]
         """
         number = _matrix(counts, "counts")
-        blank = cls(
-            np.full(number.shape, 1.0 / number.shape[1]),
-            target,
-            source,
-            target_values,
-            source_values,
-        )
+        uniform = np.full(number.shape, 1.0 / number.shape[1])
+        blank = cls(uniform, target, source, target_values, source_values)
+        blank._take_labels(counts)
         blank._check_entries(number, "counts")
-        sums = number.sum(axis=1)
+        with np.errstate(over="ignore"):
+            sums = number.sum(axis=1)
+        if np.isinf(sums).any():
+            raise ValueError(
+                f"{blank._row(int(np.argmax(np.isinf(sums))))} of the counts overflows: scale it down"
+            )
         if (bad := ~(sums > 0.0)).any():
             row = int(np.argmax(bad))
             raise ValueError(
@@ -148,7 +173,7 @@ class Conditional(_Named):
         return rows, columns
 
     def __repr__(self) -> str:
-        return f"Conditional(p({self.source} | {self.target}), {self.shape[0]} × {self.shape[1]})"
+        return f"Conditional({self._title})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -221,39 +246,64 @@ class Box(_Named):
 
     def __repr__(self) -> str:
         width = float(np.max(self.upper - self.lower))
-        return f"Box(p({self.source} | {self.target}), {self.shape[0]} × {self.shape[1]}, widest interval {width:.4g})"
+        return f"Box({self._title}, widest interval {width:.4g})"
 
 
 def as_conditional(table: ArrayLike | Conditional) -> Conditional:
     """A Conditional as it is, or one made from an array-like."""
-    return table if isinstance(table, Conditional) else Conditional(_matrix(table, "table"))
+    return table if isinstance(table, Conditional) else Conditional(table)  # type: ignore[arg-type]
 
 
-def flattened(
-    tables: ArrayLike | Sequence[ArrayLike | Conditional],
-) -> tuple[Floats, Integers, Integers]:
-    """Many tables laid end to end, checked and normalised together: their entries, rows and columns."""
-    if isinstance(tables, np.ndarray) and tables.ndim == 3:
+def _remedy(given: Any, table: Floats) -> str:
+    """What to do about rows that do not sum to 1."""
+    if (np.abs(table.sum(axis=0) - 1.0) <= TOLERANCE).all():
+        return "the columns do, so transpose the table: rows are for target values"
+    if getattr(given, "dtype", None) in (np.float32, np.float16):
+        return f"it came as {given.dtype}: convert it to float64, then normalise the rows"
+    return "pass counts to Conditional.from_counts, or normalise the row"
+
+
+def flattened(tables: Any) -> tuple[Floats, Integers, Integers]:
+    """Many tables laid end to end, checked and normalised: their entries, rows and columns."""
+    if _is_one_table(tables):
+        raise ValueError(
+            "got one table of two dimensions, expected several: use triad, or put it into a list"
+        )
+    if isinstance(tables, np.ndarray) and tables.ndim == 3 and tables.size and _are_clean(tables):
         stack = tables.astype(np.float64)
         rows, columns = (np.full(len(stack), size) for size in stack.shape[1:])
-        values = stack.reshape(-1)
-        width = max(stack.shape[2], 1)
-        sums = stack.sum(axis=2)
-        if (
-            np.all(stack >= 0.0)
-            and np.all(np.abs(sums - 1.0) <= TOLERANCE)
-            and stack.shape[1] * stack.shape[2]
-        ):
-            return (
-                normalised(values.reshape(-1, width), sums.reshape(-1)).reshape(-1),
-                rows,
-                columns,
-            )
-    each = [as_conditional(table).table for table in tables]  # type: ignore[union-attr]
+        lines = stack.reshape(-1, stack.shape[2])
+        return normalised(lines, lines.sum(axis=1)).reshape(-1), rows, columns
+    each = []
+    for number, table in enumerate(tables):
+        try:
+            each.append(as_conditional(table).table)
+        except ValueError as error:
+            raise ValueError(f"table {number}: {error}") from None
     if not each:
         raise ValueError("got no tables, expected at least one")
     rows, columns = (np.array([table.shape[axis] for table in each]) for axis in (0, 1))
     return np.concatenate([table.reshape(-1) for table in each]), rows, columns
+
+
+def _is_one_table(tables: Any) -> bool:
+    try:
+        return isinstance(tables, Conditional | Box) or np.ndim(tables[0]) == 1
+    except (
+        IndexError,
+        KeyError,
+        TypeError,
+        ValueError,
+    ):  # nothing, a frame, a generator, a ragged list
+        return False
+
+
+def _are_clean(stack: Floats) -> bool:
+    """Whether a stack of tables passes every check at once; if not, they are looked at one by one."""
+    sums = stack.sum(axis=2, dtype=np.float64)
+    return bool(
+        (stack >= 0.0).all() and (np.abs(sums - 1.0) <= TOLERANCE).all()
+    ) and not np.ma.is_masked(stack)
 
 
 def normalised(table: Floats, sums: Floats) -> Floats:
@@ -262,16 +312,23 @@ def normalised(table: Floats, sums: Floats) -> Floats:
     return table / np.where(off, sums, 1.0)[..., None] if off.any() else table
 
 
-def _matrix(values: ArrayLike, name: str) -> Floats:
+def _matrix(values: Any, name: str) -> Floats:
     """A C-ordered float64 copy with two dimensions, both non-empty."""
+    if isinstance(values, Box | Conditional):
+        raise ValueError(f"{name} is {values!r}, expected a plain table of numbers")
+    if np.ma.is_masked(values):
+        row, column = (int(place) for place in np.argwhere(np.ma.getmaskarray(values))[0])
+        raise ValueError(
+            f"{name} has a masked entry in row {row}, column {column}: fill or drop it"
+        )
     try:
         matrix = np.array(values, dtype=np.float64, order="C")
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} is not a rectangular table of numbers: {error}") from None
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise ValueError(
-            f"{name} has shape {matrix.shape}, expected two dimensions, rows for target values and columns for "
-            "source values"
+            f"{name} has shape {matrix.shape}, expected two dimensions: one or more rows for target values and one or "
+            "more columns for source values"
         )
     return matrix
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from deptriad.lines import as_numbers, as_whole
 from deptriad.rounding import ROUNDOFF
-from deptriad.tables import Box, Conditional, as_conditional
+from deptriad.tables import Box, Conditional, _matrix, as_conditional
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -33,7 +34,7 @@ class Relative:
     margin: float
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.margin < np.inf:
+        if np.ndim(self.margin) or not 0.0 <= as_numbers(self.margin, "margin") < np.inf:
             raise ValueError(
                 f"margin is {self.margin}, expected a number ≥ 0, such as 0.1 for ten per cent"
             )
@@ -58,7 +59,7 @@ class Absolute:
     delta: ArrayLike
 
     def __post_init__(self) -> None:
-        delta = np.asarray(self.delta, dtype=np.float64)
+        delta = as_numbers(self.delta, "delta")
         if (bad := ~(delta >= 0.0) | np.isinf(delta)).any():
             raise ValueError(f"delta is {delta[bad].flat[0]}, expected numbers ≥ 0")
 
@@ -139,19 +140,24 @@ class Confidence:
     cells: int | None = None
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.level < 1.0:
+        if np.ndim(self.level) or not 0.0 < as_numbers(self.level, "level") < 1.0:
             raise ValueError(
                 f"level is {self.level}, expected a probability between 0 and 1, such as 0.95"
             )
-        if self.cells is not None and self.cells < 1:
-            raise ValueError(f"cells is {self.cells}, expected at least 1")
+        if self.cells is not None:
+            as_whole(self.cells, "cells", 1)
 
     def box(self, counts: ArrayLike, **labels: Any) -> Box:
         """The box of a table of counts: whole numbers, rows for target values, columns for source values."""
         from scipy.special import betainccinv, betaincinv
 
-        number = np.array(counts, dtype=np.float64)
+        number = _matrix(counts, "counts")
         blank = Box(np.zeros(number.shape), np.ones(number.shape), **labels)
+        if self.cells is not None and self.cells < number.size:
+            raise ValueError(
+                f"cells is {self.cells}, expected at least the {number.size} of this table: it counts the cells of all "
+                "tables used together"
+            )
         blank._check_entries(number, "counts")
         if (bad := number != np.rint(number)).any():
             raise ValueError(
