@@ -206,3 +206,18 @@ def test_what_is_no_probability_is_refused(value):
             made.leakage(1.0, delta=value)
         with pytest.raises(ValueError, match=rf"(?i)mechanism_delta.*{value}"):
             made.delta_at(0.5, 1.0, value)
+
+
+def test_delta_at_huge_budgets():
+    """(e^ε − 1 − (e^ε' − 1))/(1 + e^ε) → 1 − e^(ε' − ε) for the identity table."""
+    curve = dt.profile(np.eye(2))
+    for summary in (curve, dt.triad(np.eye(2))):
+        assert summary.delta_at(710.0, 712.0) == pytest.approx(1 - math.exp(-2))
+        assert summary.delta_at(800.0, 800.0) == pytest.approx(0.0, abs=1e-12)
+        assert summary.delta_at(math.inf, math.inf) == 1.0
+
+
+def test_answers_take_the_shape_of_all_questions():
+    curve = dt.profile([[0.7, 0.3], [0.1, 0.9]])
+    assert np.shape(curve.leakage([1.0, 2.0], 0.0, [[0.0], [0.0]])) == (2, 2)
+    assert np.shape(curve.leakage([1.0, 2.0], 0.0, [[0.0], [0.1]])) == (2, 2)

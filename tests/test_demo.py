@@ -68,7 +68,8 @@ def test_rows_say_what_the_library_says(tables, rows):
             (triad.alpha, triad.phi, triad.delta), rel=1e-12
         )
         assert row.epsilon == 1.0
-        assert dt.leakage(table, 1.0) <= row.leakage <= 1.0
+        assert dt.leakage(table, 1.0) <= row.leakage * (1 + 1e-13)  # both are rounded up
+        assert row.leakage <= 1.0
         assert all(type(number) is float for number in (row.alpha, row.beta, row.leakage))
 
 

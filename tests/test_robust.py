@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import deptriad as dt
 import oracle
 from conftest import Uncertain, boxes, budgets, gammas, nested_boxes, ordinary_tables
+from deptriad.robust import Search
 
 P = np.array([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]])
 
@@ -310,3 +311,16 @@ def test_splitting_a_known_source_value_changes_nothing(known, tenths, epsilon):
     one = dt.leakage(dt.Box(lower, upper), epsilon)
     other = dt.leakage(dt.Box(split(lower), split(upper)), epsilon)
     assert other == pytest.approx(one, rel=1e-9, abs=1e-11)
+
+
+def test_many_equal_pairs_are_settled_by_one_bound():
+    """All 39,800 pairs of this box are alike: none needs a look of its own."""
+    size = 200
+    box = dt.Relative(0.1).box(0.7 * np.eye(size) + 0.3 / size)
+    search = Search(box)
+    settled = []
+    original = search._settle
+    search._settle = lambda more, *rest: settled.append(more.size) or original(more, *rest)
+    found = search.stick(0.0)
+    assert found.exact
+    assert sum(settled) < 5 * size

@@ -202,4 +202,11 @@ def test_no_uncertainty_is_the_table_itself(known: Known):
     assert dt.triad(dt.Relative(0.0).box(known.floats)).phi == pytest.approx(
         dt.triad(known.floats).phi, abs=1e-11
     )
-    assert dt.triad(dt.Absolute(0.0).box(known.floats)).leakage(1.0) >= exact - 1e-15
+    assert dt.triad(dt.Absolute(0.0).box(known.floats)).leakage(1.0) >= exact - 1e-13
+
+
+def test_cells_counts_at_least_this_table():
+    with pytest.raises(ValueError, match="cells is 1, expected at least the 4"):
+        dt.Confidence(0.95, cells=1).box([[1, 2], [3, 4]])
+    with pytest.raises(ValueError, match=r"cells is 2\.5, expected a whole number"):
+        dt.Confidence(0.95, cells=2.5)

@@ -269,13 +269,15 @@ def _certificate(pair, gamma, mu, nu, state):
     """The bound that prices μ, ν prove, every term rounded up."""
     low, wide, low2, wide2, spare, surplus = pair
     total = (1.0 - mu) * spare + gamma * (1.0 - nu) * surplus
+    bulk = 0.0
     for u in range(low.size):
         if state[u] != OUT:
             a = low[u] + mu * wide[u]
             c = gamma * (low2[u] + (1.0 - nu) * wide2[u])
             value = (a - c) + TERM_ERROR * (a + c)
             total += value if state[u] == IN else _positive(value)
-    return total
+            bulk += abs(value) if state[u] == IN else 0.0
+    return total + low.size * ROUNDOFF * bulk  # terms that are in may cancel
 
 
 @compiled()
@@ -349,7 +351,7 @@ def _settle(pair, gamma, floor, nodes, mu, nu, event):
             best_more, best_less = more, less
             event[:] = near
             best = max(best, more - gamma * less)
-        if branch < 0 or bound <= best * (1.0 + 1e-14) + 1e-15:
+        if branch < 0 or bound <= best * (1.0 + 1e-14) + 8 * ROUNDOFF * best_more:
             unsettled = max(unsettled, bound)
             continue
         for choice in (OUT, IN):

@@ -47,10 +47,9 @@ def envelope(table: Floats, alpha: float, delta: float) -> tuple[Floats, Floats]
     gap_end, lower_end = kernels.events(table, more, less, end)
     first = _highest(gap, lower, 0.0)
     last = (delta, 0.0)
+    at_end = np.maximum(gap_end - end * lower_end, 0.0) + 16 * ROUNDOFF * gap_end
     found: list[Line] = [first]
-    stack = [
-        _Stretch(first, last, 0.0, end, more, less, gap, np.maximum(gap_end - end * lower_end, 0.0))
-    ]
+    stack = [_Stretch(first, last, 0.0, end, more, less, gap, at_end)]
     while stack:
         part = stack.pop()
         fall = part.left[1] - part.right[1]
@@ -61,16 +60,19 @@ def envelope(table: Floats, alpha: float, delta: float) -> tuple[Floats, Floats]
         height = part.right[0] - meet * part.right[1]
         share = (meet - part.eta_left) / (part.eta_right - part.eta_left)
         chord = (1.0 - share) * part.at_left + share * part.at_right
-        alive = chord > height - 32 * ROUNDOFF * (1.0 - share) * part.left[0]
+        alive = chord > height
         more, less = part.more[alive], part.less[alive]
-        gap, lower = kernels.events(table, more, less, meet)
+        # just past the meeting point, which may be the kink of a heavy value that hides light ones
+        gap, lower = kernels.events(table, more, less, meet * (1.0 + 8 * ROUNDOFF))
         stick = gap - meet * lower
-        best = int(np.argmax(stick)) if stick.size else -1
         # a rise counts relative to the gap of its own line: events of tiny mass decide at huge budgets
-        if best < 0 or not stick[best] > height + 8 * ROUNDOFF * gap[best]:
+        rise = stick - height - 8 * ROUNDOFF * gap
+        best = int(np.argmax(rise)) if rise.size else -1
+        if best < 0 or not rise[best] > 0.0:
             found.append(part.right)
             continue
         new = (float(gap[best]), float(lower[best]))
+        stick = stick + 16 * ROUNDOFF * gap
         if not part.right[1] < new[1] < part.left[1]:
             found += [new, part.right]
             continue

@@ -48,6 +48,8 @@ def calibrated(table: Floats, at: float) -> Triad:
     """The triad that meets the exact leakage l at ε₀: its chord has g' = (e^l − 1 − δt)/(t(e^α − e^l)) (maths §2)."""
     plain = table_triad(table)
     alpha, phi, delta = float(plain.alpha), float(plain.phi), float(plain.delta)
+    if not 0.0 < at < LARGE_BUDGET - 100.0:  # nothing to meet, or nothing left to gain
+        return Triad(alpha=alpha, phi=phi, delta=delta, calibrated_at=at)
     met = float(lines.outward(*_with_focus(np.log1p(steepest(table, at)[0]), at)))
     if 0.0 < met < alpha:
         # φ₀ = δ + g'(e^α − 1), with every exponential divided by e^α
@@ -62,6 +64,8 @@ def tuned(table: Floats, epsilon_max: float) -> Triad:
     from deptriad import kernels
 
     plain = table_triad(table)
+    if epsilon_max > LARGE_BUDGET - 100.0:
+        return plain
     eta, _, _ = steepest(table, epsilon_max)
     if np.log1p(eta) >= plain.alpha:  # the curve is flat there
         return plain

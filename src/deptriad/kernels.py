@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numba import njit, prange
 
+from deptriad.rounding import ROUNDOFF
+
 if TYPE_CHECKING:
     from deptriad.lines import Floats, Integers
 
@@ -24,6 +26,9 @@ TILE = 16
 
 FEW = 50_000
 """Entries below which waking a second thread takes longer than it saves."""
+
+SMALLEST = 2.0**-1022
+"""The smallest float that keeps all its digits: a step up where a relative one would be none."""
 
 SUM = {"reassoc", "nsz", "contract"}
 TERM = {"contract"}
@@ -56,6 +61,12 @@ def _excess(a, b, eta):
     return _positive((a - b) - eta * b)
 
 
+@compiled()
+def _difference(a, b):
+    """a − b as one term of a sum: taken apart by a reordering, it would lose all its digits."""
+    return a - b
+
+
 @compiled(fastmath=SUM)
 def _distance(g, h):
     """Σ |g − h|."""
@@ -82,22 +93,32 @@ def _event(g, h, eta):
     gap = 0.0
     lower = 0.0
     for u in range(g.size):
-        inside = (
-            1.0 if _excess(g[u], h[u], eta) > 0.0 else 0.0
-        )  # a factor vectorises, a branch does not
-        gap += inside * (g[u] - h[u])
+        # a factor vectorises, a branch does not
+        inside = 1.0 if _excess(g[u], h[u], eta) > 0.0 else 0.0
+        gap += inside * _difference(g[u], h[u])
         lower += inside * h[u]
     return gap, lower
 
 
 @compiled()
 def _climb(g, h, focus, eta):
-    """Dinkelbach: from a reachable η to the largest one that an event of this pair attains (maths §1)."""
+    """Dinkelbach: from a reachable η to one that no event of this pair exceeds (maths §1), checked at the end.
+
+    Where η rests on the kink of a heavy value, rounding may keep that value in the event and hide light ones with
+    larger ratios. So the last step goes past the kink, and counts only if the stick there agrees.
+    """
+    step = 8 * ROUNDOFF
     while True:
         gap, lower = _event(g, h, eta)
         better = gap / (focus + lower) if gap > 0.0 else 0.0
-        if not better > eta or not math.isfinite(better):
-            return max(eta, better)
+        if not better > eta:
+            beyond = max(eta, better) * (1.0 + step) + SMALLEST
+            if not _sticks(g, h, beyond)[0] > focus * beyond:
+                return beyond
+            better = beyond
+            step *= 2.0
+        if not math.isfinite(better):
+            return better
         eta = better
 
 
@@ -173,13 +194,15 @@ def _tile_event(table, focus, eta, start, stop):
         for i in range(start, min(stop, j)):
             forth, back = _sticks(table[i], table[j], eta)
             if forth > focus * eta:
-                eta = _climb(table[i], table[j], focus, eta)
-                more, less = i, j
+                higher = _climb(table[i], table[j], focus, eta)
+                if higher > eta * (1.0 + 1e-13):  # more than the step past a kink
+                    more, less = i, j
+                eta = max(eta, higher)
             if back > focus * eta:
                 higher = _climb(table[j], table[i], focus, eta)
-                if higher > eta:
-                    eta = higher
+                if higher > eta * (1.0 + 1e-13):
                     more, less = j, i
+                eta = max(eta, higher)
     return eta, more, less
 
 

@@ -117,11 +117,16 @@ def approximate_leakage(
 
 
 def approximate_delta(
-    stick: Floats, eta: Floats, epsilon: Floats, mechanism_delta: Floats
+    stick: Floats, epsilon_out: Floats, epsilon: Floats, mechanism_delta: Floats
 ) -> Floats:
-    """Largest δ' of the target at γ = 1 + η when the source is released under (ε, mechanism_delta)-LDP (maths §4)."""
+    """Largest δ' of the target at epsilon_out when the source's mechanism is (ε, mechanism_delta)-LDP (maths §4)."""
     weight = np.exp(-epsilon)
     gain = -np.expm1(-epsilon) + 2.0 * mechanism_delta * weight
-    kept = (1.0 - mechanism_delta) * eta * weight
-    mixed = (gain * stick * (1.0 + 16 * ROUNDOFF) - kept) / (1.0 + weight)
-    return np.maximum(np.maximum(mechanism_delta * stick, mixed), 0.0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        far = np.nan_to_num(np.exp(epsilon_out - epsilon) - weight, nan=0.0, posinf=np.inf)
+        growth = np.where(epsilon_out < LARGE_BUDGET, np.expm1(epsilon_out) * weight, far)
+        kept = (1.0 - mechanism_delta) * growth
+        mixed = (gain * stick * (1.0 + 16 * ROUNDOFF) - kept * (1.0 - 16 * ROUNDOFF)) / (
+            1.0 + weight
+        )
+    return np.maximum(np.maximum(mechanism_delta * stick, np.nan_to_num(mixed)), 0.0)

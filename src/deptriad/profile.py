@@ -63,6 +63,7 @@ class _Curve:
             as_probability(mechanism_delta, "mechanism_delta"),
             as_probability(delta, "delta"),
         )
+        budget, lost, allowed = np.broadcast_arrays(budget, lost, allowed)
         focus = lines.inverse_gain(budget)
         if not (lost.any() or allowed.any()):
             value = self._pure_leakage(budget, focus)
@@ -113,9 +114,11 @@ class _Curve:
 
         Exact over all such mechanisms when the profile is exact (maths §4); an upper bound otherwise.
         """
-        eta = np.expm1(as_budget(epsilon_out, "epsilon_out"))
+        out, budget = as_budget(epsilon_out, "epsilon_out"), as_budget(epsilon)
+        with np.errstate(over="ignore"):
+            eta = np.minimum(np.expm1(out), np.finfo(np.float64).max)
         lost = as_probability(mechanism_delta, "mechanism_delta")
-        value = lines.approximate_delta(self._stick(eta), eta, as_budget(epsilon), lost)
+        value = lines.approximate_delta(self._stick(eta), out, budget, lost)
         return scalar_or_array(np.minimum(value * widening(8), 1.0))
 
 
@@ -170,7 +173,7 @@ class Profile(_Curve):
             )
         if place[0] != 1.0:
             raise ValueError(f"the first knot is at gamma = {place[0]}, expected 1")
-        if (np.diff(place) <= 0.0).any():
+        if not (np.diff(place) > 0.0).all() or not np.isfinite(place).all():
             raise ValueError("gamma does not increase: sort the knots and drop repeated ones")
         if (np.diff(height) > 0.0).any() or height[0] > 1.0:
             raise ValueError(f"value is {height}, expected numbers in [0, 1] that decrease")

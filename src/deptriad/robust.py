@@ -76,6 +76,11 @@ class Search:
         rounds = 0
         while (waiting := np.flatnonzero(bounds > reached)).size:
             rounds += 1
+            if (top_bound := float(bounds.max())) <= reached * (
+                1.0 + 1e-12
+            ):  # near enough as it is
+                highest = max(highest, top_bound)
+                break
             if 1 < rounds < 6 and waiting.size > 4 * len(self.lower):
                 self._learn_prices(bounds.argmax(axis=1), bounds.argmax(axis=0), gamma)
                 bounds = np.minimum(bounds, self._bounds(gamma))
@@ -97,7 +102,7 @@ class Search:
                 found = Stick(
                     0.0, float(above - below), float(below), pair, np.flatnonzero(events[top]), True
                 )
-        exact = highest <= reached * (1.0 + 1e-12) + 1e-14
+        exact = highest <= reached * (1.0 + 1e-12) + 1e-14 * (found.gap + found.lower)
         return found._replace(bound=min(self._rounded(highest), 1.0), exact=exact)
 
     def _rounded(self, bound: float) -> float:
@@ -146,7 +151,9 @@ def box_triad(box: Box, epsilon_max: float | None) -> Triad:
     alpha, delta = extremes(box.lower, box.upper)
     end = float(np.expm1(min(alpha, LARGE_BUDGET)))
     knots = {0.0: search.first, end: _last_stick(search, alpha, delta)}
-    eta, _ = steepest_in_box(search, epsilon_max)
+    eta = end
+    if epsilon_max < LARGE_BUDGET - 100.0:
+        eta, _ = steepest_in_box(search, epsilon_max)
     if not eta < end:
         return _knot_triad(knots, end)
     knots[eta] = search.stick(eta)
@@ -220,11 +227,11 @@ def steepest_in_box(search: Search, epsilon: float) -> tuple[float, Stick]:
     eta, found = 0.0, search.first
     while found.gap > 0.0 and (higher := found.gap / (focus + found.lower)) > eta * (1.0 + 1e-14):
         eta = higher
-        closer = search.stick(eta, floor=eta * focus)
-        if closer.gap - eta * closer.lower <= eta * focus * (1.0 + 1e-14):
-            found = found._replace(bound=closer.bound, exact=closer.exact)
+        above = search.stick(eta, floor=eta * focus)
+        if above.gap - eta * above.lower <= eta * focus * (1.0 + 1e-14):
+            found = found._replace(bound=above.bound, exact=above.exact)
             break
-        found = closer
+        found = above
     far = max(eta, found.bound / focus)
     if far > eta * (1.0 + 1e-12):
         near = min(far, eta + 2.0 * (found.bound - eta * focus) / (focus + found.lower))
@@ -251,13 +258,19 @@ def certified_knots(
     end = float(np.expm1(min(alpha, LARGE_BUDGET)))
     knots = {end: _last_stick(search, alpha, delta), 0.0: search.first}
     waiting = [(0.0, end)]
+    # where lower edges are 0 the curve may go on falling past e^α: follow it until it is flat
+    while most == MOST_KNOTS and knots[end].lower > 0.0 and end < 1e15:
+        further = 4.0 * end + 1.0
+        knots[further] = search.stick(further)
+        waiting.append((end, further))
+        end = further
     while waiting and len(knots) < most:
         left, right = waiting.pop(0)
         middle = _meeting(knots[left], knots[right], left, right)
         if not left < middle < right:
             continue
-        share = (middle - left) / (right - left)
-        chord = (1.0 - share) * knots[left].bound + share * knots[right].bound
+        chord = (right - middle) * knots[left].bound + (middle - left) * knots[right].bound
+        chord /= right - left
         found = search.stick(middle)
         knots[middle] = found._replace(bound=min(found.bound, chord * widening(4)))
         # by convexity the curve may fall this far below the new chords, wherever in the stretch

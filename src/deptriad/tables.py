@@ -206,6 +206,8 @@ class Box(_Named):
         self._check_labels(lower.shape)
         lower, upper = np.maximum(lower, 0.0), np.minimum(upper, 1.0)
         self._check_not_empty(lower, upper)
+        lower = normalised(lower, np.maximum(lower.sum(axis=1), 1.0))
+        upper = normalised(upper, np.minimum(upper.sum(axis=1), 1.0))
         lower, upper = _tightened(lower, upper)
         object.__setattr__(self, "lower", _read_only(lower))
         object.__setattr__(self, "upper", _read_only(upper))

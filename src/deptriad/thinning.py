@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deptriad.rounding import widening
+
 if TYPE_CHECKING:
     from deptriad.lines import Floats
     from deptriad.profile import Profile
@@ -21,6 +23,7 @@ CANDIDATES = 160
 def candidates(profile: Profile, budgets: tuple[float, float]) -> tuple[Floats, Floats]:
     """η and E_γ of the places where a knot may go: from γ = 1 to where the curve answers the largest budget."""
     natural = profile.knots[:, 0] - 1.0
+    natural[-1] = max(natural[-1], _end(profile))
     least, largest = budgets
     last = (
         natural[-1] if np.isinf(largest) else min(np.expm1(profile.leakage(largest)), natural[-1])
@@ -35,6 +38,13 @@ def candidates(profile: Profile, budgets: tuple[float, float]) -> tuple[Floats, 
     if last == natural[-1]:
         stick[-1] = profile.gap[-1]
     return eta, stick
+
+
+def _end(profile: Profile) -> float:
+    """η from which no line is above the last, flat one; past every corner, also those in a rounding of each other."""
+    fall = profile.lower - profile.lower[-1]
+    rise = np.maximum(profile.gap - profile.gap[-1], 0.0)
+    return float(np.max(rise[fall > 0.0] / fall[fall > 0.0], initial=0.0)) * widening(4)
 
 
 def chord_errors(eta: Floats, stick: Floats, budgets: tuple[float, float]) -> Floats:

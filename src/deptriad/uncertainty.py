@@ -163,6 +163,10 @@ class Confidence:
             raise ValueError(
                 f"counts has {number[bad].flat[0]}, expected whole numbers: intervals need real counts"
             )
+        if number.sum() > 2.0**53:
+            raise ValueError(
+                f"counts sums to {number.sum():g}, expected at most 2^53, where whole numbers end"
+            )
         miss = (1.0 - self.level) / (self.cells or number.size) / 2.0
         records = number.sum(axis=1, keepdims=True)
         others = records - number
