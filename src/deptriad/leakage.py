@@ -41,7 +41,8 @@ def triad(
         paper's linear program, in closed form. A table needs neither.
     epsilon_max
         Largest budget of interest. The second knot then lies where the curve answers it: still a bound for
-        every ε, exact for ε → 0 and at ``epsilon_max``, and never looser in between (the tuned triad). Without it the
+        every ε, never looser up to ``epsilon_max``, and exact for ε → 0 and there (the tuned triad; that of a box
+        stays at its largest ratio at most, and is then a bound only). Without it the
         knot of a table is at its largest ratio, like the paper's; that of a box too, unless another is better by
         far for budgets up to 10, as when a lower edge is tiny.
     calibrate_at
