@@ -71,6 +71,8 @@ $(VENV)/.demo: pyproject.toml | $(VENV)/.made
 $(VENV)/.dev: pyproject.toml | $(VENV)/.made
 	@echo "== setting up $(VENV) for development (the first time takes a minute or two)"
 	@$(PIP) install -qq --editable '.[dev]'
-	@$(PIP) install -qq --editable '.[oracles]' 2>/dev/null || \
-		echo "note: an oracle does not install here; the tests that compare with it are skipped"
+	@for extra in oracles engines; do \
+		$(PIP) install -qq --editable ".[$$extra]" 2>/dev/null || \
+			echo "note: the $$extra do not all install here; the tests that need them are skipped"; \
+	done
 	@touch $(VENV)/.demo $@

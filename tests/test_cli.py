@@ -1,6 +1,7 @@
 """The command line, run as a user runs it."""
 
 import csv
+import json
 import re
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import pytest
 
 pytest.importorskip("typer")
 pytest.importorskip("statsmodels")
+import deptriad as dt
 from deptriad import demo
 from deptriad.cli import main
 
@@ -154,3 +156,297 @@ def test_missing_command_line_packages_name_the_extra(missing):
     assert ended.returncode == 1
     assert "pip install 'deptriad[cli]'" in ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+# ------------------------------------------------------------------------------- schema and analyze
+
+
+def records():
+    """Records of four columns that depend on each other, in no order, with weights."""
+    rows = ["sex,job,pay,state,w"]
+    for i in range(600):
+        sex = "fm"[i % 2]
+        job = "cook" if i % 3 else ("nurse" if sex == "f" else "smith")
+        rows.append(f"{sex},{job},{i * 37 % 101},{'TX' if i % 5 < 2 else 'CA'},{1 + i % 4}")
+    return "\n".join(rows) + "\n"
+
+
+@pytest.fixture
+def survey(tmp_path):
+    """A CSV file of records, with a schema beside it, in the folder of ``run``."""
+    pytest.importorskip("duckdb", reason="DuckDB, which reads the files, is not installed")
+    (tmp_path / "survey.csv").write_text(records())
+    schema = dt.Schema(
+        [
+            dt.Attribute("sex", categories=["f", "m"], missing="error"),
+            dt.Attribute("job", categories=["cook", "nurse", "smith"], missing="error"),
+            dt.Attribute("pay", edges=[0, 30, 60, 101], missing="error"),
+        ]
+    )
+    schema.save(tmp_path / "schema.json")
+    return schema
+
+
+def listing(folder):
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+
+
+def strict_json(text):
+    return json.loads(text, parse_constant=pytest.fail)
+
+
+def one_line(errors):
+    """The last line of the errors: what went wrong; before it there may only be warnings."""
+    assert "Traceback" not in errors
+    assert errors.splitlines()[-1].startswith("deptriad: ")
+    return errors.splitlines()[-1]
+
+
+@pytest.mark.parametrize("command", ["schema", "analyze"])
+def test_help_of_the_commands_on_data(run, command):
+    code, output, _ = run(command, "--help")
+    assert code == 0
+    assert f"Example: deptriad {command}" in output
+    options = {
+        "schema": ["--out", "--bins", "--binning", "--max-categories", "--query", "public"],
+        "analyze": [
+            *("--schema", "--by", "--weight", "--query", "--uncertainty", "--epsilon", "--top"),
+            *("--min-records", "--thin", "--json", "--save"),
+        ],
+    }
+    for option in options[command]:
+        assert option in output
+
+
+def test_schema_writes_what_infer_proposes(run, survey, tmp_path):
+    code, output, _ = run("schema", "survey.csv", "--out", "mine.json")
+    assert code == 0
+    assert "mine.json" in output
+    written = dt.Schema.load(tmp_path / "mine.json")
+    assert written == dt.Schema.infer(tmp_path / "survey.csv")
+    assert tuple(written.names) == ("sex", "job", "pay", "state", "w")
+    assert listing(tmp_path) == ["mine.json", "schema.json", "survey.csv"]
+
+
+def test_schema_passes_its_options_on(run, survey, tmp_path):
+    arguments = ["--bins", "4", "--binning", "width", "--max-categories", "2", "--out", "mine.json"]
+    code, *_ = run("schema", "survey.csv", *arguments, "--query", "SELECT job, pay FROM data")
+    assert code == 0
+    written = dt.Schema.load(tmp_path / "mine.json")
+    assert written["job"].values == ("cook", "(other)")
+    assert written["pay"].edges[1:-1] == pytest.approx((25, 50, 75))
+    assert tuple(written.names) == ("job", "pay")
+
+
+def test_analyze_shows_the_worst_leaks_first(run, survey, tmp_path):
+    code, output, _ = run("analyze", "survey.csv", "--schema", "schema.json", "--epsilon", "0.7")
+    assert code == 0
+    analysis = dt.analyze(dt.Prior.from_data(tmp_path / "survey.csv", survey))
+    worst = analysis.top(10, epsilon=0.7)
+    lines = shown(output)
+    assert [cells[:2] for cells in lines] == worst[["source", "target"]].to_numpy().tolist()
+    for cells, leak in zip(lines, worst["leakage"], strict=True):
+        assert 0 <= float(cells[-1]) - leak < 1e-3
+    assert listing(tmp_path) == ["schema.json", "survey.csv"]
+
+
+def test_analyze_shows_as_many_as_asked(run, survey):
+    _, output, _ = run("analyze", "survey.csv", "--schema", "schema.json", "--top", "2")
+    assert len(shown(output)) == 2
+
+
+def leaks_in(value):
+    """All (source, target, leakage) of a JSON value, wherever they are."""
+    if isinstance(value, dict) and {"source", "target", "leakage"} <= set(value):
+        yield value["source"], value["target"], value["leakage"]
+    elif isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from leaks_in(part)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "uncertainty"),
+    [
+        ((), {}, None),
+        (("--weight", "w"), {"weight": "w"}, None),
+        (("--by", "state"), {"by": "state"}, None),
+        (
+            ("--query", "SELECT * FROM data WHERE w > 1"),
+            {"query": "SELECT * FROM data WHERE w > 1"},
+            None,
+        ),
+        (("--uncertainty", "relative:0.1"), {}, dt.Relative(0.1)),
+        (("--uncertainty", "absolute:0.01"), {}, dt.Absolute(0.01)),
+        (("--uncertainty", "confidence:0.9"), {}, dt.Confidence(0.9)),
+        (("--uncertainty", "spread:range", "--by", "state"), {"by": "state"}, dt.Spread("range")),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_analyze_in_json_and_saved_is_what_the_library_says(
+    run, survey, tmp_path, arguments, options, uncertainty
+):
+    code, output, _ = run(
+        *("analyze", "survey.csv", "--schema", "schema.json", "--json", "--epsilon", "0.5"),
+        *(*arguments, "--save", "mine.json"),
+    )
+    assert code == 0
+    prior = dt.Prior.from_data(tmp_path / "survey.csv", survey, **options)
+    analysis = dt.analyze(prior, uncertainty)
+    worst = analysis.top(10, epsilon=0.5)
+    assert list(leaks_in(strict_json(output))) == list(worst.itertuples(index=False, name=None))
+    saved = dt.Analysis.load(tmp_path / "mine.json")
+    for name in ("source", "target", "alpha", "beta", "phi", "delta"):
+        assert saved.triads[name].tolist() == analysis.triads[name].tolist()
+    assert listing(tmp_path) == ["mine.json", "schema.json", "survey.csv"]
+
+
+def test_analyze_reads_parquet_and_saves_parquet(run, survey, tmp_path):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    pd.read_csv(tmp_path / "survey.csv").to_parquet(tmp_path / "survey.parquet")
+    common = ("--schema", "schema.json", "--json")
+    from_csv = run("analyze", "survey.csv", *common, "--save", "a.parquet")
+    from_parquet = run("analyze", "survey.parquet", *common, "--save", "b.parquet")
+    assert from_csv[:2] == from_parquet[:2]
+    one, two = (dt.Analysis.load(tmp_path / name) for name in ("a.parquet", "b.parquet"))
+    pd.testing.assert_frame_equal(one.triads, two.triads, check_exact=True)
+
+
+def test_analyze_without_a_schema_says_so(run, survey):
+    code, output, errors = run("analyze", "survey.csv", "--json")
+    assert code == 0
+    assert "public" in errors
+    assert {source for source, *_ in leaks_in(strict_json(output))} <= {
+        *("sex", "job", "pay", "state", "w")
+    }
+
+
+def test_analyze_passes_on_what_to_do_with_thin_values(run, survey, tmp_path):
+    common = ("analyze", "survey.csv", "--schema", "schema.json")
+    code, _, errors = run(*common, "--min-records", "150")
+    assert code == 0
+    assert "smith" in errors
+    run(*common, "--min-records", "150", "--thin", "drop", "--save", "dropped.json")
+    prior = dt.Prior.from_data(tmp_path / "survey.csv", survey, min_records=150, thin="drop")
+    saved = dt.Analysis.load(tmp_path / "dropped.json")
+    assert saved.triads["phi"].tolist() == dt.analyze(prior).triads["phi"].tolist()
+
+
+def test_hostile_names_are_shown_as_text(run, tmp_path):
+    pytest.importorskip("duckdb")
+    names = ["[bold]x[/]", "\x1b[31mred", "<b>y</b>"]
+    rows = [f"{i % 2},{i % 3},{i % 5 % 2}" for i in range(300)]
+    (tmp_path / "survey.csv").write_text("\n".join([",".join(names), *rows]))
+    code, output, errors = run("analyze", "survey.csv")
+    assert code == 0
+    assert "\x1b" not in output + errors
+    assert "[bold]x[/]" in output
+    assert r"\x1b[31mred" in output
+    code, output, _ = run("analyze", "survey.csv", "--json")
+    assert {source for source, *_ in leaks_in(strict_json(output))} == set(names)
+
+
+# What is wrong with it: files by name with their content, the arguments, and what the message says.
+WRONG = {
+    "no such file": ({}, ("none.csv",), "none.csv"),
+    "an empty file": ({"empty.csv": b""}, ("empty.csv",), "empty.csv"),
+    "a header only": ({"header.csv": b"sex,job,pay\n"}, ("header.csv",), "header.csv"),
+    "a damaged Parquet file": ({"cut.parquet": b"PAR1\0\0"}, ("cut.parquet",), "cut.parquet"),
+    "another kind of file": ({"survey.xlsx": b"PK"}, ("survey.xlsx",), "survey.xlsx"),
+    "a column twice": ({"twice.csv": b"sex,sex\nf,f\nm,m\n"}, ("twice.csv",), "sex"),
+    "only constant columns": ({"same.csv": b"always\n1\n1\n"}, ("same.csv",), "always"),
+    "a query of no column": ({}, ("survey.csv", "--query", "SELECT nix FROM data"), "nix"),
+    "a query that is no SQL": ({}, ("survey.csv", "--query", "SELEC"), "SELEC"),
+}
+WRONG_FOR_ANALYZE = {
+    "a missing column": ({"other.csv": b"sex,jobs,pay\nf,cook,1\n"}, ("other.csv",), "'job'"),
+    "an unseen category": ({"odd.csv": b"sex,job,pay\nx,cook,1\n"}, ("odd.csv",), "'sex'"),
+    "text for bins": ({"text.csv": b"sex,job,pay\nf,cook,much\n"}, ("text.csv",), r"\bpay\b"),
+    "an unknown source": ({}, ("survey.csv", "--by", "stat"), "stat"),
+    "an unknown weight": ({}, ("survey.csv", "--weight", "ww"), "ww"),
+    "a weight of text": ({}, ("survey.csv", "--weight", "state"), "state"),
+    "a negative budget": ({}, ("survey.csv", "--epsilon", "-1"), "-1"),
+    "spread of one source": ({}, ("survey.csv", "--uncertainty", "spread:std"), "--by|by="),
+    "confidence with weights": (
+        {},
+        ("survey.csv", "--weight", "w", "--uncertainty", "confidence:0.95"),
+        "weight",
+    ),
+    "confidence of two": ({}, ("survey.csv", "--uncertainty", "confidence:2"), "2"),
+    "relative of nothing": ({}, ("survey.csv", "--uncertainty", "relative:"), "relative"),
+    "relative alone": ({}, ("survey.csv", "--uncertainty", "relative"), "relative"),
+    "relative of text": ({}, ("survey.csv", "--uncertainty", "relative:much"), "much"),
+    "an unknown spread": ({}, ("survey.csv", "--uncertainty", "spread:sigma"), "sigma"),
+    "an unknown uncertainty": ({}, ("survey.csv", "--uncertainty", "bayes:1"), "bayes"),
+    "no such schema": ({}, ("survey.csv", "--schema", "none.json"), "none.json"),
+    "no schema at all": ({"no.json": b"{"}, ("survey.csv", "--schema", "no.json"), "JSON"),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_schema_ends_a_mistake_in_one_line_and_leaves_nothing(run, survey, tmp_path, wrong):
+    files, arguments, said = WRONG[wrong]
+    assert_refused(run, tmp_path, files, ("schema", *arguments, "--out", "mine.json"), said)
+
+
+@pytest.mark.parametrize("wrong", [*WRONG, *WRONG_FOR_ANALYZE])
+def test_analyze_ends_a_mistake_in_one_line_and_leaves_nothing(run, survey, tmp_path, wrong):
+    files, arguments, said = (WRONG | WRONG_FOR_ANALYZE)[wrong]
+    schema = () if wrong in WRONG or "--schema" in arguments else ("--schema", "schema.json")
+    for save in ("mine.json", "mine.parquet"):
+        assert_refused(run, tmp_path, files, ("analyze", *arguments, *schema, "--save", save), said)
+
+
+def assert_refused(run, folder, files, arguments, said):
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    before = listing(folder)
+    code, output, errors = run(*arguments)
+    assert (code, output) == (1, "")
+    assert re.search(said, one_line(errors))
+    assert listing(folder) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("schema",), "DATA"),
+        (("analyze",), "DATA"),
+        (("schema", "survey.csv", "--binning", "sturges"), "binning"),
+        (("schema", "survey.csv", "--bins", "0"), "bins"),
+        (("analyze", "survey.csv", "--thin", "ignore"), "thin"),
+        (("analyze", "survey.csv", "--top", "-1"), "top"),
+        (("analyze", "survey.csv", "--min-records", "-1"), "min.records"),
+        (("analyze", "survey.csv", "--epsilon", "much"), "epsilon"),
+    ],
+)
+def test_wrong_usage_of_the_commands_on_data_is_explained(run, survey, tmp_path, arguments, named):
+    before = listing(tmp_path)
+    code, _, errors = run(*arguments)
+    assert code in (1, 2)
+    assert re.search(named, errors)
+    assert "Traceback" not in errors
+    assert listing(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [("file/mine.json", "file"), ("mine.txt", r"mine\.txt"), ("folder.json", "folder")],
+)
+def test_a_place_that_cannot_be_written_is_one_line(run, survey, tmp_path, place, said):
+    (tmp_path / "folder.json").mkdir()
+    (tmp_path / "file").touch()
+    before = listing(tmp_path)
+    code, _, errors = run("analyze", "survey.csv", "--schema", "schema.json", "--save", place)
+    assert code in (1, 2)
+    assert re.search(said, errors)
+    assert "Traceback" not in errors
+    assert listing(tmp_path) == before
+
+
+def test_what_was_saved_before_survives_a_failure(run, survey, tmp_path):
+    (tmp_path / "odd.csv").write_text("sex,job,pay\nx,cook,1\n")
+    for name in ("mine.json", "mine.parquet"):
+        (tmp_path / name).write_text("precious")
+        run("analyze", "odd.csv", "--schema", "schema.json", "--save", name)
+        assert (tmp_path / name).read_text() == "precious"

@@ -297,6 +297,33 @@ def test_many_tables_as_one_array(rng):
     assert (together.leakage(1.0) >= exact * (1 - 1e-13)).all()  # both are rounded up
 
 
+@given(
+    st.lists(tables(max_rows=4, max_columns=4), min_size=1, max_size=5),
+    st.lists(budgets(), min_size=5, max_size=5),
+)
+def test_leakages_of_many_tables_are_the_same_one_by_one(many, epsilons):
+    epsilons = epsilons[: len(many)]
+    together = dt.leakages([known.floats for known in many], epsilons)
+    for found, known, epsilon in zip(together, many, epsilons, strict=True):
+        assert found == pytest.approx(dt.leakage(known.floats, epsilon), rel=1e-13, abs=1e-300)
+        assert_bound(known, found, lambda table, e=epsilon: capped(oracle.cloud(table), e))
+        assert found <= epsilon
+
+
+def test_leakages_of_an_array_of_tables_on_many_threads(rng):
+    tables = rng.dirichlet(np.ones(5), size=(2000, 4))
+    epsilons = rng.uniform(0.0, 5.0, 2000)
+    together = dt.leakages(tables, epsilons)
+    alone = [dt.leakage(table, epsilon) for table, epsilon in zip(tables, epsilons, strict=True)]
+    assert together == pytest.approx(alone, rel=1e-13)
+
+
+@pytest.mark.parametrize("epsilons", [[1.0, 2.0], [[1.0]], -1.0, [math.nan]])
+def test_budgets_that_do_not_fit_the_tables_are_refused(epsilons):
+    with pytest.raises(ValueError, match="epsilons"):
+        dt.leakages([P], epsilons)
+
+
 # ---------------------------------------------------------- the other triads the paper compares with
 
 
@@ -523,6 +550,7 @@ CALLS = {
     "profile": dt.profile,
     "triad": dt.triad,
     "triads": lambda table: dt.triads([table]),
+    "leakages": lambda table: dt.leakages([table], 1.0),
     "uncalibrated": dt.uncalibrated,
 }
 

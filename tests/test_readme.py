@@ -1,31 +1,96 @@
-"""The README's Python runs, and prints what the README says it prints."""
+"""The Python and the commands of the README and of docs/data.md run, and print what the pages say they print."""
 
 import contextlib
 import io
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
-README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"^```python\n(.*?)^```", README, flags=re.DOTALL | re.MULTILINE)
-PRINTS = re.compile(r"^print\(.*\)  # (.*)$", flags=re.MULTILINE)
+pytest.importorskip("pandas")
+pytest.importorskip("statsmodels", reason="statsmodels, which has the README's survey, is absent")
+
+ROOT = Path(__file__).parents[1]
+README, DATA = ((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/data.md"))
+
+
+def blocks(page, kind="python"):
+    return re.findall(rf"^```{kind}\n(.*?)^```", page, flags=re.DOTALL | re.MULTILINE)
+
+
+def said(block):
+    """What its prints are said to print: the comment after a print, or the lines of comments under it."""
+    under = False
+    for line in block.splitlines():
+        printed = re.match(r" *print\(.*?\)(?:  # (.*))?$", line)
+        if printed and printed[1]:
+            yield printed[1]
+        elif under and line.startswith("#"):
+            yield line[2:]
+            continue
+        under = bool(printed and not printed[1])
+
+
+# each block of the README runs by itself; docs/data.md is read from top to bottom
+RUNS = {f"README {number}": block for number, block in enumerate(blocks(README))}
+RUNS["docs/data.md"] = "\n".join(blocks(DATA))
 
 
 def test_there_is_something_to_run():
-    assert BLOCKS
-    assert any(PRINTS.search(block) for block in BLOCKS)
+    assert len(RUNS) > 2
+    assert all(list(said(block)) for block in RUNS.values())
 
 
-@pytest.mark.parametrize("block", BLOCKS, ids=range(len(BLOCKS)))
-def test_block_prints_what_it_says(block):
+@pytest.mark.parametrize("page", RUNS)
+def test_block_prints_what_it_says(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        exec(compile(block, "README.md", "exec"), {"__name__": "readme"})
-    assert printed.getvalue().splitlines() == PRINTS.findall(block)
+        exec(compile(RUNS[page], page, "exec"), {"__name__": "readme"})
+    lines = [line.rstrip() for line in printed.getvalue().splitlines()]
+    assert lines == list(said(RUNS[page]))
+
+
+def test_commands_print_what_the_readme_says(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("typer")
+    pytest.importorskip("duckdb")
+    from statsmodels.datasets import anes96
+
+    from deptriad.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "110")
+    survey = anes96.load_pandas().data[["vote", "PID", "age", "educ"]]
+    survey.rename(columns={"PID": "party"}).to_csv("survey.csv", index=False)
+    (console,) = blocks(README, "console")
+    commands = re.split(r"^\$ deptriad ", console, flags=re.MULTILINE)[1:]
+    assert len(commands) == 2
+    for command in commands:
+        arguments, *shown = command.splitlines()
+        with pytest.raises(SystemExit) as ended:
+            main(shlex.split(arguments, comments=True))
+        assert not ended.value.code
+        output = iter([line.rstrip() for line in capsys.readouterr().out.splitlines()])
+        for line in shown:
+            assert line in ("", "…") or line in output  # in this order
+
+
+def test_the_hand_edited_schema_is_one(tmp_path):
+    import deptriad as dt
+
+    (content,) = blocks(DATA, "json")
+    (tmp_path / "schema.json").write_text(content, encoding="utf-8")
+    schema = dt.Schema.load(tmp_path / "schema.json")
+    edited = next(block for block in blocks(DATA) if block.startswith("edited ="))
+    held = {"dt": dt}
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec(edited, held)
+    assert schema == held["edited"]
 
 
 def test_commands_are_on_the_first_screen():
     first_screen = "\n".join(README.splitlines()[:30])
     assert "make demo" in first_screen
     assert "make test" in first_screen
+    assert "deptriad analyze" in first_screen

@@ -250,6 +250,22 @@ def test_all_budgets_are_finite(uncertain):
     assert together == pytest.approx(alone, rel=1e-12, abs=1e-300)
 
 
+def test_what_else_is_asked_does_not_matter():
+    """Near ε = 36.7, where γ·1e-16 is no longer small, prices matter: they must not come from other budgets."""
+    lower = [[0, 0, 0, 4 / 7], [1 / 9, 5 / 9, 1 / 9, 2 / 9], [7 / 90, 7 / 18, 7 / 90, 7 / 45]]
+    upper = [
+        [67 / 420, 1 / 7, 17 / 70, 19 / 21],
+        [1 / 9, 5 / 9, 1 / 9, 2 / 9],
+        [13 / 90, 13 / 18, 13 / 90, 13 / 45],
+    ]
+    box = dt.Box(lower, upper)
+    alone = dt.leakage(box, 36.7)
+    points = oracle.box_cloud(oracle.as_fractions(lower), oracle.as_fractions(upper))
+    assert oracle.is_bound(alone, oracle.leakage(points, 36.7))
+    for other in (1e-3, 1.0, 30.0):
+        assert dt.leakage(box, [other, 36.7])[1] == pytest.approx(alone, rel=1e-13)
+
+
 # ------------------------------------------------------------------------------------- invariances
 
 
@@ -324,3 +340,89 @@ def test_many_equal_pairs_are_settled_by_one_bound():
     found = search.stick(0.0)
     assert found.exact
     assert sum(settled) < 5 * size
+
+
+# ------------------------------------------------------------------------------- many boxes at once
+
+ANY_BOX = boxes() | st.builds(
+    lambda one: Uncertain(one.centre[:1], one.lower[:1], one.upper[:1]), boxes(max_rows=2)
+)
+MANY_BOXES = st.lists(ANY_BOX, min_size=1, max_size=6)
+
+
+@settings(max_examples=60)
+@given(MANY_BOXES, budgets())
+def test_triads_of_many_boxes_are_the_same_one_by_one_and_sound(many, epsilon):
+    together = dt.triads([uncertain.box for uncertain in many])
+    assert len(together) == len(many)
+    for i, uncertain in enumerate(many):
+        alone = dt.triad(uncertain.box)
+        for name in ("alpha", "phi", "delta"):
+            assert getattr(together, name)[i] == pytest.approx(getattr(alone, name), rel=1e-12)
+        assert together.exact[i] == alone.exact
+        assert together[i].exact == alone.exact
+        truth = oracle.leakage(uncertain.cloud(), epsilon)
+        assert oracle.is_bound(together.leakage(epsilon)[i], truth)
+        assert oracle.is_bound(together[i].leakage(epsilon), truth)
+        assert oracle.is_bound(together.phi[i], oracle.hockey_stick(uncertain.cloud(), 1))
+
+
+@settings(max_examples=60)
+@given(MANY_BOXES, st.lists(budgets(), min_size=6, max_size=6))
+def test_leakages_of_many_boxes_are_the_same_one_by_one_and_sound(many, epsilons):
+    epsilons = epsilons[: len(many)]
+    together = dt.leakages([uncertain.box for uncertain in many], epsilons)
+    assert together.shape == (len(many),)
+    for found, uncertain, epsilon in zip(together, many, epsilons, strict=True):
+        assert found == pytest.approx(dt.leakage(uncertain.box, epsilon), rel=1e-12, abs=1e-300)
+        assert oracle.is_bound(found, oracle.leakage(uncertain.cloud(), epsilon))
+        assert found <= epsilon
+
+
+def test_many_boxes_of_all_sizes_side_by_side(rng):
+    """Small ones on many threads, and large ones that all threads share, in one call."""
+    shapes = [(2, 2)] * 150 + [(1, 4), (6, 3), (12, 12), (40, 40), (2, 3000), (1, 20_000), (9, 1)]
+    many = [random_box(rng, a, b) for a, b in shapes]
+    together, leaks = dt.triads(many), dt.leakages(many, 1.5)
+    for i in [0, 1, *range(140, len(many))]:
+        alone = dt.triad(many[i])
+        for name in ("alpha", "phi", "delta", "exact"):
+            assert getattr(together, name)[i] == pytest.approx(getattr(alone, name), rel=1e-12)
+        assert leaks[i] == pytest.approx(dt.leakage(many[i], 1.5), rel=1e-12, abs=1e-300)
+        assert leaks[i] <= alone.leakage(1.5) * (1 + 1e-11) + 1e-12
+
+
+@pytest.mark.parametrize("size", [6, 12, 20])
+def test_both_ways_to_search_a_box_agree(rng, size, monkeypatch):
+    """Pair after pair on one thread, or with learnt prices on all of them: the same maxima."""
+    many = [random_box(rng, size, size) for _ in range(3)]
+    grid = [0.1, 1.0, 5.0]
+    in_turn = [(dt.triad(box).phi, dt.leakage(box, grid)) for box in many]
+    monkeypatch.setattr("deptriad.robust.SMALL", 0)
+    for box, (phi, leaks) in zip(many, in_turn, strict=True):
+        triad = dt.triad(box)
+        if triad.exact:
+            assert phi == pytest.approx(triad.phi, rel=1e-11)
+        assert leaks == pytest.approx(dt.leakage(box, grid), rel=1e-3)
+
+
+def test_one_budget_for_all_boxes_and_boxes_from_a_generator():
+    many = [dt.Relative(part).box(P) for part in (0.1, 0.2)]
+    assert dt.leakages(many, 1.0).tolist() == dt.leakages(many, [1.0, 1.0]).tolist()
+    assert dt.triads(box for box in many).phi.tolist() == dt.triads(many).phi.tolist()
+
+
+@pytest.mark.parametrize("call", [dt.triads, lambda many: dt.leakages(many, 1.0)])
+def test_boxes_and_tables_together_are_refused(call):
+    with pytest.raises(ValueError, match=r"table 1 is a Box and table 0 is not.*Box\(P, P\)"):
+        call([P, dt.Box(P, P)])
+    with pytest.raises(ValueError, match="no tables"):
+        call([])
+    with pytest.raises(ValueError, match="put it into a list"):
+        call(dt.Box(P, P))
+
+
+@pytest.mark.parametrize("epsilons", [[1.0], [1.0, 2.0, 3.0], [[1.0, 2.0]]])
+def test_budgets_that_do_not_fit_the_boxes_are_refused(epsilons):
+    with pytest.raises(ValueError, match=r"epsilons has shape.*2 tables"):
+        dt.leakages([dt.Box(P, P)] * 2, epsilons)

@@ -1,28 +1,61 @@
 """How much a locally private release of one attribute gives away about the others."""
 
 from deptriad import metrics
-from deptriad.leakage import Explanation, leakage, profile, triad, triads, uncalibrated, where
+from deptriad.analysis import Analysis, LeakageMatrix, analyze
+from deptriad.counts import Counts
+from deptriad.interactions import Interactions, interactions
+from deptriad.leakage import (
+    Explanation,
+    leakage,
+    leakages,
+    profile,
+    triad,
+    triads,
+    uncalibrated,
+    where,
+)
+from deptriad.prior import Prior
 from deptriad.profile import Profile, Triad
+from deptriad.schema import Attribute, Schema
 from deptriad.tables import Box, Conditional
+from deptriad.totals import Proof, Total, Totals, verify
 from deptriad.uncertainty import Absolute, Confidence, Relative, Spread
+from deptriad.witness import Witness, attained, witness
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Absolute",
+    "Analysis",
+    "Attribute",
     "Box",
     "Conditional",
     "Confidence",
+    "Counts",
     "Explanation",
+    "Interactions",
+    "LeakageMatrix",
+    "Prior",
     "Profile",
+    "Proof",
     "Relative",
+    "Schema",
     "Spread",
+    "Total",
+    "Totals",
     "Triad",
+    "Witness",
+    "analyze",
+    "attained",
+    "interactions",
     "leakage",
+    "leakages",
     "metrics",
     "profile",
     "triad",
     "triads",
     "uncalibrated",
+    "verify",
     "where",
+    "witness",
 ]

@@ -155,23 +155,21 @@ def _slide(value, slope, state, drift, longest):
     """
     size = value.size
     rate = drift
+    for u in range(size):
+        rises = value[u] > 0.0 or (value[u] == 0.0 and slope[u] > 0.0)
+        if state[u] == IN or (state[u] == FREE and rises):
+            rate += slope[u]
+    if rate >= 0.0:
+        return 0.0
     turns = np.empty(size)
     change = np.empty(size)
     count = 0
     for u in range(size):
-        if state[u] == OUT or slope[u] == 0.0:
-            continue
-        if state[u] == IN:
-            rate += slope[u]
-            continue
-        if value[u] > 0.0 or (value[u] == 0.0 and slope[u] > 0.0):
-            rate += slope[u]
-        turn = -value[u] / slope[u]
-        if 0.0 < turn < longest:
-            turns[count], change[count] = turn, abs(slope[u])
-            count += 1
-    if rate >= 0.0:
-        return 0.0
+        if state[u] == FREE and slope[u] != 0.0:
+            turn = -value[u] / slope[u]
+            if 0.0 < turn < longest:
+                turns[count], change[count] = turn, abs(slope[u])
+                count += 1
     for k in np.argsort(turns[:count]):
         rate += change[k]
         if rate >= 0.0:
@@ -330,8 +328,9 @@ def _settle(pair, gamma, floor, nodes, mu, nu, event):
     size = pair[0].size
     value = np.empty(size)
     near = np.empty(size, dtype=np.bool_)
-    states = np.zeros((nodes + 2, size), dtype=np.int8)
-    promise = np.full(nodes + 2, np.inf)
+    states = np.empty((nodes + 2, size), dtype=np.int8)
+    promise = np.empty(nodes + 2)
+    states[0], promise[0] = FREE, np.inf
     best, best_more, best_less, unsettled = floor, 0.0, 0.0, floor
     first_mu, first_nu = mu, nu
     waiting, used = 1, 0

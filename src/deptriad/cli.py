@@ -2,18 +2,21 @@
 
 import json
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib.metadata import version
 from io import TextIOWrapper
 from math import exp, isfinite
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, cast
 
 try:
     import typer
     from rich.box import SIMPLE
     from rich.console import Console
     from rich.markup import escape
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
     from rich.table import Table
     from typer.core import TyperGroup
 except ModuleNotFoundError as missing:
@@ -21,9 +24,12 @@ except ModuleNotFoundError as missing:
         f"deptriad: {missing}; the command line needs it: pip install 'deptriad[cli]'"
     ) from None
 
-from deptriad import demo
+from deptriad import demo, uncertainty
+from deptriad.analysis import Analysis, Leak, analyze
+from deptriad.prior import Prior, Thin
 from deptriad.rivals import measures
-from deptriad.text import rounded_up
+from deptriad.schema import Schema
+from deptriad.text import printable, rounded_up
 
 
 class Commands(TyperGroup):
@@ -32,12 +38,19 @@ class Commands(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run the chosen command."""
         try:
-            return super().invoke(ctx)
+            with warnings.catch_warnings():
+                warnings.simplefilter("always", UserWarning)
+                warnings.showwarning = _show_warning  # type: ignore[assignment]
+                return super().invoke(ctx)
         except (ImportError, OSError, ValueError) as error:
             if ctx.params["debug"]:
                 raise
             typer.echo(f"deptriad: {error}", err=True)
             raise typer.Exit(1) from None
+
+
+def _show_warning(message: Warning | str, *_: Any) -> None:
+    typer.echo(f"note: {printable(str(message))}", err=True)
 
 
 app = typer.Typer(
@@ -97,23 +110,24 @@ def _demo(
     private mechanism may tell about the other. The tables are the sample's own: nothing is added for
     sampling error.
     """
-    answers = demo.survey()
-    rows = demo.rows(demo.tables(answers), epsilon)
+    records = demo.survey()
+    found = analyze(Prior.from_data(records, demo.SCHEMA))
+    rows = found.worst(len(found.pairs), epsilon)
     try:
-        demo.write(rows, out)
+        demo.write(rows, epsilon, out)
     except OSError as error:
         message = f"cannot write {out}: {error.strerror}; choose another place with --out"
         raise OSError(message) from error
 
     worst = rows[0]
-    affairs = next(row for row in rows if row.target == demo.NAMES["affairs"])
+    affairs = next(row for row in rows if row.target == "affairs")
     console = Console(highlight=False)
     console.print(
-        f"Fair's survey: {len(answers[0].codes):,} women, {len(answers)} answers, "
+        f"Fair's survey: {len(records):,} women, {len(found.names)} answers, "
         f"{len(rows)} ordered pairs of answers.\n"
     )
     for row in (worst,) if worst is affairs else (worst, affairs):
-        console.print(_sentence(row))
+        console.print(_sentence(row, epsilon))
     console.print(_table(rows[:top]))
     console.print(
         f"Leakage runs from 0, nothing is learnt, to ε = {epsilon:g}. Every number is rounded up.\n"
@@ -121,6 +135,200 @@ def _demo(
         "Affairs are grouped by the survey's measure: none / up to 1 / over 1.\n"
     )
     console.print(f"All {len(rows)} pairs are in [bold]{escape(str(out))}[/]", soft_wrap=True)
+
+
+Data = Annotated[
+    str,
+    typer.Argument(help="A .csv or .parquet file, or several: 'folder/*.parquet'.", metavar="DATA"),
+]
+Query = Annotated[
+    str | None,
+    typer.Option(
+        help="SQL over DATA, whose rows are called `data`.", metavar="SQL", show_default=False
+    ),
+]
+
+
+@app.command("schema", epilog="Example: deptriad schema survey.csv --bins 5 --out schema.json")
+def _schema(
+    data: Data,
+    out: Annotated[Path, typer.Option(help="Where to write the schema.", dir_okay=False)] = Path(
+        "schema.json"
+    ),
+    bins: Annotated[int, typer.Option(min=2, help="Bins of a number with many values.")] = 10,
+    binning: Annotated[
+        str, typer.Option(help="Bins of equal counts (quantile) or of equal width (width).")
+    ] = "quantile",
+    max_categories: Annotated[
+        int, typer.Option(min=2, help="Values that a column keeps; the rest is (other), or binned.")
+    ] = 30,
+    query: Query = None,
+) -> None:
+    """Propose the values of every column from public data, to be edited by hand.
+
+    Categories and bins tell about the people they are taken from: use public data here, such as last year's release,
+    and not the answers that are to be protected.
+    """
+    kind = cast(Literal["quantile", "width"], binning)
+    found = Schema.infer(data, bins, kind, max_categories, query=query)
+    found.save(out)
+    console = Console(highlight=False)
+    table = Table("attribute", "values", "which", box=SIMPLE)
+    table.columns[1].justify = "right"
+    for attribute in found:
+        which = ", ".join(printable(value) for value in attribute.values[:6])
+        more = ", …" if attribute.size > 6 else ""
+        table.add_row(escape(printable(attribute.name)), str(attribute.size), escape(which + more))
+    console.print(table, end="")
+    console.print(
+        f"Written to [bold]{escape(str(out))}[/]: read it, and edit it by hand.", soft_wrap=True
+    )
+
+
+@app.command(
+    "analyze",
+    epilog="Example: deptriad analyze survey.parquet --schema schema.json --uncertainty confidence:0.95",
+)
+def _analyze(
+    data: Data,
+    schema: Annotated[
+        Path | None,
+        typer.Option(help="The schema of DATA; inferred from it without one.", dir_okay=False),
+    ] = None,
+    by: Annotated[
+        str | None, typer.Option(help="Column whose values are separate sources, such as a state.")
+    ] = None,
+    weight: Annotated[str | None, typer.Option(help="Column of survey weights.")] = None,
+    query: Query = None,
+    how_sure: Annotated[
+        str | None,
+        typer.Option(
+            "--uncertainty",
+            help="How far the truth may lie from DATA: relative:0.1, absolute:0.01, spread:std (with --by) or "
+            "confidence:0.95; without it DATA is taken as the truth.",
+            metavar="KIND:NUMBER",
+        ),
+    ] = None,
+    epsilon: Annotated[
+        float, typer.Option(help="The budget with which each answer is released, at least 0.")
+    ] = 1.0,
+    top: Annotated[int, typer.Option(min=0, help="Show the N largest leakages.", metavar="N")] = 10,
+    min_records: Annotated[
+        int, typer.Option(min=0, help="Values with fewer records are called thin.", metavar="N")
+    ] = 20,
+    thin: Annotated[
+        str, typer.Option(help="What to do with thin values: keep, merge or drop.")
+    ] = "keep",
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON instead of the table.")
+    ] = False,
+    save: Annotated[
+        Path | None,
+        typer.Option(help="Write all triads to this .json or .parquet file.", dir_okay=False),
+    ] = None,
+) -> None:
+    """Tell how much releasing each answer gives away about each other answer.
+
+    DATA must be data that may be used for this, such as last year's public release: the result tells about it.
+    """
+    known = None if how_sure is None else uncertainty.from_text(how_sure)
+    if save is not None and save.suffix.lower() not in (".json", ".parquet"):
+        raise ValueError(f"--save is {save}, expected a name that ends in .json or .parquet")
+    declared = _public_schema(data, by, weight, query) if schema is None else Schema.load(schema)
+    with _progress("counting records") as show:
+        prior = Prior.from_data(
+            data, declared, weight, by, query, min_records, cast(Thin, thin), progress=show
+        )
+    with _progress("computing triads") as show:
+        found = analyze(prior, known, progress=show)
+    rows = found.worst(top, epsilon)
+    if save is not None:
+        found.save(save)
+    if as_json:
+        typer.echo(json.dumps(_in_json(found, rows, epsilon), indent=1, ensure_ascii=False))
+        return
+    _show_analysis(found, rows, epsilon)
+    if save is not None:
+        typer.echo(f"All {len(found.pairs)} triads are in {save}")
+
+
+def _public_schema(data: str, by: str | None, weight: str | None, query: str | None) -> Schema:
+    typer.echo(
+        "note: without --schema the values of each column are taken from DATA, which is right for public data only; "
+        "`deptriad schema` writes a schema to edit",
+        err=True,
+    )
+    return Schema.infer(
+        data, without=[name for name in (by, weight) if name is not None], query=query
+    )
+
+
+def _in_json(found: Analysis, rows: Sequence[Leak], epsilon: float) -> dict[str, Any]:
+    known = None if found.uncertainty is None else uncertainty.as_text(found.uncertainty)
+    return {
+        "attributes": list(found.names),
+        "epsilon": epsilon,
+        "uncertainty": known,
+        "prior": found.facts,
+        "worst": [
+            {
+                "source": row.source,
+                "target": row.target,
+                "alpha": _finite(row.triad.alpha),
+                "beta": _finite(row.triad.beta),
+                "phi": _finite(row.triad.phi),
+                "delta": _finite(row.triad.delta),
+                "leakage": row.leakage,
+                "in_words": str(found.where(row.source, row.target, epsilon)),
+            }
+            for row in rows
+        ],
+    }
+
+
+def _finite(number: Any) -> float | str:
+    """A number for JSON, which has no infinity."""
+    return float(number) if isfinite(number) else "inf"
+
+
+def _show_analysis(found: Analysis, rows: Sequence[Leak], epsilon: float) -> None:
+    console = Console(highlight=False)
+    prior = found.prior
+    records = f"{prior.counts.records:,} records, " if prior else ""
+    sources = f", {len(prior.sources)} sources" if prior and len(prior.sources) > 1 else ""
+    console.print(
+        f"{records}{len(found.names)} attributes, {len(found.pairs)} ordered pairs{sources}."
+    )
+    known = found.uncertainty
+    how = "The tables are taken as they are." if known is None else uncertainty.in_words(known)
+    console.print(f"{how[0].upper()}{how[1:].rstrip('.')}.\n")
+    for row in rows[:3]:
+        console.print(escape(str(found.where(row.source, row.target, epsilon))))
+    console.print(_table(rows), end="")
+    console.print(
+        f"Leakage runs from 0, nothing is learnt, to ε = {epsilon:g}. Every number is a bound, rounded up;\n"
+        "the sentences give the sharper leakage of their pair."
+    )
+    if thin := found.facts.get("thin"):
+        shown = "; ".join(f"{name} = {value}: {action}" for name, value, action in thin[:10])
+        more = f"; and {len(thin) - 10} more" if len(thin) > 10 else ""
+        console.print(f"Thin values: {escape(printable(shown))}{more}.")
+
+
+@contextmanager
+def _progress(what: str) -> Iterator[Any]:
+    """A bar on the terminal while long work goes on; nothing where the output is piped."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:,.0f}"))
+    with Progress(
+        *columns,
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    ) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 @app.command("rivals", epilog="Example: deptriad rivals --json")
@@ -155,21 +363,23 @@ def _rivals(
     )
 
 
-def _sentence(row: demo.Row) -> str:
+def _sentence(row: Leak, epsilon: float) -> str:
     times = f" ({_up(exp(row.leakage))} times)" if row.leakage < 10 else ""
     return (
-        f"Releasing [bold]{row.source}[/] with ε = {row.epsilon:g} may move the odds about "
+        f"Releasing [bold]{row.source}[/] with ε = {epsilon:g} may move the odds about "
         f"[bold]{row.target}[/] by up to e^{_up(row.leakage)}{times}."
     )
 
 
-def _table(rows: Sequence[demo.Row]) -> Table:
+def _table(rows: Sequence[Leak]) -> Table:
     table = Table("released", "about", box=SIMPLE)
     for heading in ("α", "β", "φ", "δ", "leakage"):
         table.add_column(heading, justify="right")
     for row in rows:
-        numbers = (row.alpha, row.beta, row.phi, row.delta, row.leakage)
-        table.add_row(row.source, row.target, *map(_up, numbers))
+        each = row.triad
+        numbers = (each.alpha, each.beta, each.phi, each.delta, row.leakage)
+        names = (escape(printable(name)) for name in (row.source, row.target))
+        table.add_row(*names, *(_up(float(number)) for number in numbers))
     return table
 
 

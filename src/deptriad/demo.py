@@ -5,120 +5,53 @@ comes with statsmodels: nine discrete answers, one of them about affairs.
 """
 
 import csv
-import os
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, fields
-from itertools import permutations
 from pathlib import Path
+from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from deptriad import files
+from deptriad.analysis import Leak
+from deptriad.schema import Attribute, Schema, Value
 
-import deptriad as dt
-
-NAMES = {
-    "rate_marriage": "marriage rating",
-    "age": "age",
-    "yrs_married": "years married",
-    "children": "children",
-    "religious": "religiosity",
-    "educ": "education",
-    "occupation": "occupation",
-    "occupation_husb": "husband's job",
-    "affairs": "affairs",
+ANSWERS: dict[str, tuple[str, Sequence[Value]]] = {
+    "rate_marriage": ("marriage rating", [1, 2, 3, 4, 5]),
+    "age": ("age", [17.5, 22, 27, 32, 37, 42]),
+    "yrs_married": ("years married", [0.5, 2.5, 6, 9, 13, 16.5, 23]),
+    "children": ("children", [0, 1, 2, 3, 4, 5.5]),
+    "religious": ("religiosity", [1, 2, 3, 4]),
+    "educ": ("education", [9, 12, 14, 16, 17, 20]),
+    "occupation": ("occupation", [1, 2, 3, 4, 5, 6]),
+    "occupation_husb": ("husband's job", [1, 2, 3, 4, 5, 6]),
+    "affairs": ("affairs", ["none", "up to 1", "over 1"]),
 }
-"""The survey's columns and what they are called here."""
+"""The survey's columns, what they are called here, and the answers that could be given."""
+
+SCHEMA = Schema([Attribute(name, values, missing="error") for name, values in ANSWERS.values()])
 
 
-@dataclass(frozen=True)
-class Answer:
-    """One question: every woman's answer as a code, and what the codes mean."""
-
-    name: str
-    codes: NDArray[np.intp]
-    values: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Row:
-    """What releasing ``source`` at budget ``epsilon`` may tell about ``target``."""
-
-    source: str
-    target: str
-    alpha: float
-    beta: float
-    phi: float
-    delta: float
-    epsilon: float
-    leakage: float
-
-
-def survey() -> list[Answer]:
-    """Load the survey's nine answers; ``affairs`` is put into three groups, the others are as asked."""
+def survey() -> Any:
+    """Load the survey as a pandas frame; ``affairs`` is put into three groups, the others are as asked."""
     try:
+        import pandas as pd
         from statsmodels.datasets import fair
     except ModuleNotFoundError as missing:
         message = f"the demo's survey needs {missing.name}: pip install 'deptriad[demo]'"
         raise ModuleNotFoundError(message, name=missing.name) from None
-    data = fair.load_pandas().data
-    return [
-        _affairs(data[column]) if column == "affairs" else _as_asked(name, data[column])
-        for column, name in NAMES.items()
-    ]
-
-
-def tables(answers: Sequence[Answer]) -> list[dt.Conditional]:
-    """Return the sample's own table p(source | target) of every ordered pair of answers."""
-    return [_conditional(source, target) for source, target in permutations(answers, 2)]
-
-
-def rows(tables: Sequence[dt.Conditional], epsilon: float = 1.0) -> list[Row]:
-    """Return the triad of each table and its leakage at ``epsilon``, the largest first."""
-    triads = dt.triads(tables)
-    columns = (triads.alpha, triads.beta, triads.phi, triads.delta, triads.leakage(epsilon))
-    found = [
-        Row(table.source, table.target, alpha, beta, phi, delta, epsilon, leakage)
-        for table, alpha, beta, phi, delta, leakage in zip(
-            tables, *(np.asarray(column).tolist() for column in columns), strict=True
-        )
-    ]
-    return sorted(found, key=lambda row: (-row.leakage, row.source, row.target))
-
-
-def write(rows: Sequence[Row], path: Path) -> None:
-    """Write the rows as CSV; the file appears whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with partial.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            writer.writerow(field.name for field in fields(Row))
-            writer.writerows(astuple(row) for row in rows)
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
-
-
-def _as_asked(name: str, column: ArrayLike) -> Answer:
-    values, codes = np.unique(np.asarray(column, dtype=float), return_inverse=True)
-    return Answer(name, codes, tuple(f"{value:g}" for value in values))
-
-
-def _affairs(column: ArrayLike) -> Answer:
+    frame = fair.load_pandas().data.rename(
+        columns={was: name for was, (name, _) in ANSWERS.items()}
+    )
     # The survey's measure has 77 different values, most of them held by a few women. As it stands nearly
     # every cell of its tables is empty, and an empty cell claims that the combination cannot happen.
-    measure = np.asarray(column, dtype=float)
-    codes = np.add(measure > 0, measure > 1, dtype=np.intp)
-    return Answer(NAMES["affairs"], codes, ("none", "up to 1", "over 1"))
+    groups = pd.cut(frame["affairs"], [-1, 0, 1, float("inf")], labels=SCHEMA["affairs"].values)
+    return frame.assign(affairs=groups)
 
 
-def _conditional(source: Answer, target: Answer) -> dt.Conditional:
-    shape = len(target.values), len(source.values)
-    cells = np.ravel_multi_index((target.codes, source.codes), shape)
-    return dt.Conditional.from_counts(
-        np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape),
-        target=target.name,
-        source=source.name,
-        target_values=target.values,
-        source_values=source.values,
-    )
+def write(leaks: Sequence[Leak], epsilon: float, path: Path) -> None:
+    """Write the leaks at ``epsilon`` as CSV; the file appears whole or not at all."""
+    header = ("source", "target", "alpha", "beta", "phi", "delta", "epsilon", "leakage")
+    with files.whole(path) as partial, partial.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(header)
+        for source, target, triad, leakage in leaks:
+            numbers = (triad.alpha, triad.beta, triad.phi, triad.delta, epsilon, leakage)
+            writer.writerow([source, target, *map(float, numbers)])

@@ -15,7 +15,7 @@ from deptriad.rounding import ENTRY, ROUNDOFF, widening
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from deptriad.lines import Floats
+    from deptriad.lines import Floats, Integers
 
 
 def extremes(lower: Floats, upper: Floats) -> tuple[float, float]:
@@ -99,8 +99,13 @@ def steepest(table: Floats, epsilon: float, eta: float = 0.0) -> tuple[float, in
     from deptriad import kernels
 
     scale = 1.0 if epsilon < LARGE_BUDGET - 100.0 else 2.0**500
-    focus = np.exp(np.log(scale) - epsilon) / -np.expm1(-epsilon)
-    return kernels.steepest_event(table if scale == 1.0 else table * scale, float(focus), eta)
+    focus = float(_focus(np.asarray(epsilon), scale))
+    return kernels.steepest_event(table if scale == 1.0 else table * scale, focus, eta)
+
+
+def _focus(epsilon: Floats, scale: float = 1.0) -> Floats:
+    """1/t times a scale, which may be too large for 1/t itself to be told from 0."""
+    return np.asarray(np.exp(np.log(scale) - epsilon) / -np.expm1(-epsilon))
 
 
 def table_leakage(table: Floats, budget: Floats) -> Floats:
@@ -119,22 +124,38 @@ def table_leakage(table: Floats, budget: Floats) -> Floats:
     return lines.outward(value, budget, lines.inverse_gain(budget))
 
 
+def table_leakages(values: Floats, rows: Integers, columns: Integers, budget: Floats) -> Floats:
+    """Exact leakages of tables laid end to end, each at its own budget, rounded outward."""
+    from deptriad import kernels
+
+    starts = np.cumsum(rows * columns) - rows * columns
+    value = np.zeros(budget.shape)
+    some = np.flatnonzero((budget > 0.0) & (budget <= LARGE_BUDGET - 100.0))
+    if some.size:
+        each = starts[some], rows[some], columns[some]
+        eta = kernels.many_leakages(values, *each, _focus(budget[some]))
+        value[some] = np.log1p(eta * (1.0 + (columns[some] + 12) * ROUNDOFF))
+    for k in np.flatnonzero(budget > LARGE_BUDGET - 100.0):
+        table = values[starts[k] : starts[k] + rows[k] * columns[k]]
+        value[k] = _large_leakage(table.reshape(rows[k], columns[k]), float(budget[k]))
+    return lines.outward(value, budget, lines.inverse_gain(budget))
+
+
 def _large_leakage(table: Floats, epsilon: float) -> float:
     """Past e^α the curve is flat at δ, and far beyond the smallest float (e^−745) only the largest ratio counts."""
     alpha, delta = extremes(table, table)
-    ceiling = beyond(alpha, delta, epsilon)
+    ceiling = float(beyond(alpha, delta, epsilon))
     if ceiling > alpha or epsilon > LARGE_BUDGET + 100.0 or alpha > LARGE_BUDGET:
         return ceiling
     return min(ceiling, float(np.log1p(steepest(table, epsilon)[0] * widening(table.shape[1] + 8))))
 
 
-def beyond(alpha: float, delta: float, epsilon: float) -> float:
+def beyond(alpha: ArrayLike, delta: ArrayLike, epsilon: ArrayLike) -> Floats:
     """max(α, ln(1 + δt)): the leakage at ε never exceeds it, and meets it for large ε."""
-    flat = lines.leakage(*_with_focus(delta, 0.0, epsilon))
-    return max(alpha, float(flat))
+    return np.maximum(alpha, lines.leakage(*_with_focus(delta, 0.0, epsilon)))
 
 
-def _with_focus(*numbers: float) -> tuple[Floats, ...]:
+def _with_focus(*numbers: ArrayLike) -> tuple[Floats, ...]:
     """The numbers as arrays, and 1/t of the last, which is a budget."""
     arrays = tuple(np.asarray(number, dtype=np.float64) for number in numbers)
     return (*arrays, lines.inverse_gain(arrays[-1]))

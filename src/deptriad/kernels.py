@@ -365,3 +365,27 @@ def many_triads(values: Floats, starts: Integers, rows: Integers, columns: Integ
     run = _few_triads if values.size < FEW else _many_triads
     run(values, starts, rows, columns, numbers)
     return numbers
+
+
+@compiled()
+def _few_leakages(values, starts, rows, columns, focus, eta):
+    for k in range(rows.size):
+        table = values[starts[k] : starts[k] + rows[k] * columns[k]].reshape((rows[k], columns[k]))
+        eta[k] = _tile_event(table, focus[k], 0.0, 0, rows[k])[0]
+
+
+@compiled(parallel=True)
+def _many_leakages(values, starts, rows, columns, focus, eta):
+    for k in prange(rows.size):
+        table = values[starts[k] : starts[k] + rows[k] * columns[k]].reshape((rows[k], columns[k]))
+        eta[k] = _tile_event(table, focus[k], 0.0, 0, rows[k])[0]
+
+
+def many_leakages(
+    values: Floats, starts: Integers, rows: Integers, columns: Integers, focus: Floats
+) -> Floats:
+    """``steepest_event`` of tables laid end to end, each from its own focus: η."""
+    eta = np.empty(rows.size)
+    run = _few_leakages if (rows * rows * columns).sum() < FEW else _many_leakages
+    run(values, starts, rows, columns, focus, eta)
+    return eta

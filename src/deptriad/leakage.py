@@ -1,10 +1,10 @@
-"""From tables and boxes to triads, profiles and leakages: triad(), profile(), leakage(), where()."""
+"""From tables and boxes to triads, profiles and leakages, one by one or many at once."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from deptriad import exact, robust
 from deptriad.lines import LARGE_BUDGET, as_budget, scalar_or_array
 from deptriad.profile import Profile, Triad
 from deptriad.rounding import widening
-from deptriad.tables import Box, Conditional, as_conditional, flattened
+from deptriad.tables import Box, Conditional, are_boxes, as_conditional, as_many, flattened
 from deptriad.text import printable, rounded_up
 
 if TYPE_CHECKING:
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from deptriad.lines import Floats
 
 Relaxation = Literal["tight", "paper"]
+
+Many: TypeAlias = "ArrayLike | Sequence[ArrayLike | Conditional] | Sequence[Conditional | Box]"
+"""Tables or boxes, of any shapes."""
 
 
 def triad(
@@ -83,18 +86,29 @@ def triad(
     return exact.table_triad(table)
 
 
-def triads(tables: ArrayLike | Sequence[ArrayLike | Conditional]) -> Triad:
-    """Triads of many tables, of any shapes, in one compiled call: one Triad with an entry for each table.
+def triads(tables: Many) -> Triad:
+    """Triads of many tables, or of many boxes, in one compiled call: one Triad with an entry for each.
+
+    Parameters
+    ----------
+    tables
+        Tables of any shapes: array-likes and Conditionals, or an array of three dimensions. Or boxes of any shapes.
 
     Examples
     --------
     >>> import deptriad as dt
-    >>> dt.triads([[[0.9, 0.1], [0.2, 0.8]], [[0.5, 0.5], [0.5, 0.5]]]).phi.round(3).tolist()
+    >>> tables = [[[0.9, 0.1], [0.2, 0.8]], [[0.5, 0.5], [0.5, 0.5]]]
+    >>> dt.triads(tables).phi.round(3).tolist()
     [0.7, 0.0]
+    >>> dt.triads([dt.Relative(0.1).box(table) for table in tables]).phi.round(3).tolist()
+    [0.73, 0.1]
     """
     from deptriad import kernels
 
-    values, rows, columns = flattened(tables)
+    many: Any = as_many(tables)
+    if are_boxes(many):
+        return robust.box_triads(many)
+    values, rows, columns = flattened(many)
     starts = np.cumsum(rows * columns) - rows * columns
     height, distance, excluded = kernels.many_triads(values, starts, rows, columns)
     return exact.rounded_triad(height, distance / 2.0, excluded, columns)
@@ -171,6 +185,40 @@ def leakage(x: ArrayLike | Conditional | Box, epsilon: ArrayLike) -> float | Flo
     if isinstance(x, Box):
         return scalar_or_array(robust.box_leakage(x, budget))
     return scalar_or_array(exact.table_leakage(as_conditional(x).table, budget))
+
+
+def leakages(tables: Many, epsilons: ArrayLike) -> Floats:
+    """Leakages of many tables, or of many boxes, in one compiled call: ``leakage`` of each, at a budget of its own.
+
+    Parameters
+    ----------
+    tables
+        As in ``triads``: tables or boxes, of any shapes.
+    epsilons
+        A budget ≥ 0 for each table, or one for all of them.
+
+    Examples
+    --------
+    >>> import deptriad as dt
+    >>> tables = [[[0.9, 0.1], [0.2, 0.8]], [[0.5, 0.3, 0.2], [0.5, 0.1, 0.4]]]
+    >>> dt.leakages(tables, [1.0, 2.0]).round(4).tolist()
+    [0.7063, 0.5764]
+    """
+    budget = as_budget(epsilons, "epsilons")
+    many: Any = as_many(tables)
+    if are_boxes(many):
+        each = _budget_for_each(budget, len(many))
+        return robust.box_leakages(many, each[:, None])[:, 0]
+    values, rows, columns = flattened(many)
+    return exact.table_leakages(values, rows, columns, _budget_for_each(budget, rows.size))
+
+
+def _budget_for_each(budget: Floats, count: int) -> Floats:
+    if budget.shape not in ((), (count,)):
+        raise ValueError(
+            f"epsilons has shape {budget.shape}, expected one number, or one for each of {count} tables"
+        )
+    return np.broadcast_to(budget, (count,))
 
 
 @dataclass(frozen=True)
@@ -257,9 +305,8 @@ def _table_event(table: Floats, epsilon: float) -> tuple[tuple[int, int], tuple[
 def _box_event(box: Box, epsilon: float) -> tuple[tuple[int, int], tuple[int, ...]]:
     if epsilon == 0.0 or box.shape[0] < 2:
         return (0, box.shape[0] - 1), ()
-    _, found = robust.steepest_in_box(robust.Search(box), min(epsilon, LARGE_BUDGET - 100.0))
-    pair = found.pair if found.event.size else (0, box.shape[0] - 1)
-    return pair, tuple(int(value) for value in found.event)
+    pair, values = robust.box_event(box, min(epsilon, LARGE_BUDGET - 100.0))
+    return pair if values.size else (0, box.shape[0] - 1), tuple(values.tolist())
 
 
 def _one_budget(epsilon: float, name: str) -> float:

@@ -13,7 +13,7 @@ from deptriad.lines import as_budget, as_probability, as_whole, scalar_or_array
 from deptriad.rounding import ENTRY, widening
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from deptriad.lines import Floats
 
@@ -24,8 +24,6 @@ LINES_AT_ONCE = 1 << 20
 
 class _Curve:
     """Everything a convex curve made of lines ``E_γ = gap − (γ − 1)·lower`` can answer."""
-
-    exact: bool
 
     def _pieces(self) -> list[tuple[Floats, Floats]]:
         """The lines (gap, lower), each a pair of arrays that broadcast against the question."""
@@ -326,7 +324,8 @@ class Triad(_Curve):
     calibrated_at
         Budget ε₀ below which the triad is an estimate only; 0 for one that holds everywhere.
     exact
-        Whether phi is the true maximum rather than an upper bound on it.
+        Whether phi is the true maximum rather than an upper bound on it; for an array of triads, one answer for all
+        of them or for each.
 
     Examples
     --------
@@ -341,7 +340,7 @@ class Triad(_Curve):
     phi: float | Floats
     delta: float | Floats
     calibrated_at: float
-    exact: bool
+    exact: bool | NDArray[np.bool_]
 
     def __init__(
         self,
@@ -351,7 +350,7 @@ class Triad(_Curve):
         beta: ArrayLike | None = None,
         phi: ArrayLike | None = None,
         calibrated_at: float = 0.0,
-        exact: bool = True,
+        exact: bool | NDArray[np.bool_] = True,
     ) -> None:
         ratio, lost = _frozen(alpha, "alpha"), as_probability(_frozen(delta, "delta"), "delta")
         if not np.isfinite(ratio).all():
@@ -378,7 +377,7 @@ class Triad(_Curve):
         ):
             object.__setattr__(self, name, scalar_or_array(value))
         object.__setattr__(self, "calibrated_at", float(as_budget(calibrated_at, "calibrated_at")))
-        object.__setattr__(self, "exact", exact)
+        object.__setattr__(self, "exact", exact if np.ndim(exact) else bool(exact))
 
     def leakage(
         self, epsilon: ArrayLike, mechanism_delta: ArrayLike = 0.0, delta: ArrayLike = 0.0
@@ -397,12 +396,13 @@ class Triad(_Curve):
 
     def __getitem__(self, index: Any) -> Triad:
         """Some triads of an array of them."""
-        alpha, beta, delta = (
+        alpha, phi, delta, exact = (
             np.broadcast_to(value, np.shape(self.phi))[index]
-            for value in (self.alpha, self.beta, self.delta)
+            for value in (self.alpha, self.phi, self.delta, self.exact)
         )
+        exact = exact if np.ndim(self.exact) else self.exact
         return Triad(
-            alpha=alpha, beta=beta, delta=delta, calibrated_at=self.calibrated_at, exact=self.exact
+            alpha=alpha, phi=phi, delta=delta, calibrated_at=self.calibrated_at, exact=exact
         )
 
     def _pieces(self) -> list[tuple[Floats, Floats]]:

@@ -265,11 +265,30 @@ def _remedy(given: Any, table: Floats) -> str:
     return "pass counts to Conditional.from_counts, or normalise the row"
 
 
+def as_many(tables: Any) -> Any:
+    """Something that can be gone through more than once."""
+    again = isinstance(tables, Conditional | Box) or hasattr(tables, "__len__")
+    return tables if again else list(tables)
+
+
+def are_boxes(tables: Any) -> bool:
+    """Whether all of many tables are boxes; some alone are refused."""
+    if isinstance(tables, np.ndarray | Conditional | Box):
+        return False
+    each = [isinstance(table, Box) for table in tables]
+    if any(each) and not all(each):
+        raise ValueError(
+            f"table {each.index(True)} is a Box and table {each.index(False)} is not, expected tables only or boxes "
+            "only: a table P that is known is Box(P, P)"
+        )
+    return any(each)
+
+
 def flattened(tables: Any) -> tuple[Floats, Integers, Integers]:
     """Many tables laid end to end, checked and normalised: their entries, rows and columns."""
     if _is_one_table(tables):
         raise ValueError(
-            "got one table of two dimensions, expected several: use triad, or put it into a list"
+            "got one table of two dimensions, expected several: put it into a list, or use triad or leakage"
         )
     if isinstance(tables, np.ndarray) and tables.ndim == 3 and tables.size and _are_clean(tables):
         stack = tables.astype(np.float64)

@@ -183,3 +183,68 @@ def _around(centre: Conditional, delta: Floats) -> Box:
     """[P − Δ, P + Δ], rounded outward; an entry that is known (Δ = 0) stays as it is."""
     slack = np.where(delta > 0.0, 2 * ROUNDOFF * (centre.table + delta), 0.0)
     return Box(centre.table - delta - slack, centre.table + delta + slack, **centre.labels)
+
+
+# --- in a word: how a command line, a file or a sentence names an uncertainty ------------------------------------
+
+Uncertainty = Relative | Absolute | Spread | Confidence
+
+
+def from_text(text: str) -> Uncertainty:
+    """An uncertainty from a word such as "relative:0.1", "absolute:0.01", "spread:std" or "confidence:0.95".
+
+    >>> from_text("spread:range")
+    Spread(kind='range')
+    """
+    kind, _, detail = text.partition(":")
+    if kind == "spread":
+        return Spread(detail or "std")  # type: ignore[arg-type]
+    if kind not in ("relative", "absolute", "confidence"):
+        raise ValueError(
+            f"uncertainty is {text!r}, expected relative:0.1, absolute:0.01, spread:std or confidence:0.95"
+        )
+    level, _, cells = detail.partition("/")
+    try:
+        number = float(level)
+        if kind == "confidence":
+            return Confidence(number, int(cells) if cells else None)
+    except ValueError:
+        if level.replace(".", "").isdigit():
+            raise
+        raise ValueError(
+            f"uncertainty is {text!r}, expected a number after {kind}:, such as {kind}:0.1"
+        ) from None
+    return Relative(number) if kind == "relative" else Absolute(number)
+
+
+def as_text(uncertainty: Uncertainty) -> str:
+    """The word that ``from_text`` understands; the cells of Confidence follow its level after a slash.
+
+    >>> as_text(Confidence(0.95, cells=100))
+    'confidence:0.95/100'
+    """
+    if isinstance(uncertainty, Spread):
+        return f"spread:{uncertainty.kind}"
+    if isinstance(uncertainty, Confidence):
+        cells = "" if uncertainty.cells is None else f"/{uncertainty.cells}"
+        return f"confidence:{float(uncertainty.level)!r}{cells}"
+    if isinstance(uncertainty, Relative):
+        return f"relative:{float(uncertainty.margin)!r}"
+    return f"absolute:{float(np.asarray(uncertainty.delta))!r}"
+
+
+def in_words(uncertainty: Uncertainty) -> str:
+    """What it allows for, in a few words.
+
+    >>> in_words(Relative(0.1))
+    'every entry may be off by 10 % of itself (an assumption)'
+    """
+    if isinstance(uncertainty, Spread):
+        return f"tables may differ as the sources do ({uncertainty.kind}; an assumption)"
+    if isinstance(uncertainty, Confidence):
+        return (
+            f"all true tables are covered with probability {uncertainty.level:g} (sampling error)"
+        )
+    if isinstance(uncertainty, Relative):
+        return f"every entry may be off by {100 * uncertainty.margin:g} % of itself (an assumption)"
+    return f"every entry may be off by {float(np.asarray(uncertainty.delta)):g} (an assumption)"

@@ -1,0 +1,239 @@
+"""From a file to all triads, against pandas.crosstab and against the bare time to read the columns.
+
+    python benchmarks/data.py [--rows 50] [--folder DIR]
+
+Three parts. The face attributes (celeba.parquet beside the repository; skipped and said so without it): file to all
+1,560 triads, on every engine that is installed, as ratios to pandas.crosstab over the 780 pairs in the same run. A file
+of 40 attributes × 3 million records: all triads, beside the bare time DuckDB takes to read those columns. A file of 12
+attributes × 50 million records (--rows, in millions): time and peak memory of each engine that streams.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas as pd
+from _results import best, save
+
+import deptriad as dt
+
+SHARED = Path(os.environ.get("DEPTRIAD_SHARED", Path(__file__).resolve().parents[2] / "shared"))
+
+
+def triads_of(data: Any, schema: dt.Schema) -> dt.Analysis:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return dt.analyze(dt.Prior.from_data(data, schema=schema))
+
+
+def bare_read(path: Path) -> Callable[[], object]:
+    """DuckDB reads all columns and keeps a sum of each; a maximum would come from the file's own statistics."""
+    columns = duckdb.read_parquet(str(path)).columns
+    sums = ", ".join(f'sum("{name}")' for name in columns)
+    return lambda: duckdb.sql(f"select {sums} from read_parquet('{path}')").fetchall()
+
+
+# --- engines --------------------------------------------------------------------------------------------------
+
+
+def polars_frame(path: Path) -> Any:
+    import polars
+
+    return polars.scan_parquet(path)
+
+
+def arrow_table(path: Path) -> Any:
+    import pyarrow.parquet
+
+    return pyarrow.parquet.read_table(path)
+
+
+def ibis_table(path: Path) -> Any:
+    import ibis
+
+    return ibis.duckdb.connect().read_parquet(path)
+
+
+def dask_frame(path: Path) -> Any:
+    import dask.dataframe
+    import distributed
+
+    cluster = distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    )
+    distributed.Client(cluster)
+    return dask.dataframe.read_parquet(path)
+
+
+def spark_frame(path: Path) -> Any:
+    from pyspark.sql import SparkSession
+
+    if not shutil.which("java"):
+        raise ModuleNotFoundError("no Java runtime", name="java")
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+    session = builder.config("spark.log.level", "ERROR").getOrCreate()
+    return session.read.parquet(str(path))
+
+
+ENGINES: dict[str, Callable[[Path], Any]] = {
+    "file (DuckDB)": str,
+    "pandas": pd.read_parquet,
+    "Polars, lazy": polars_frame,
+    "PyArrow": arrow_table,
+    "Ibis": ibis_table,
+    "Dask, 2 processes": dask_frame,
+    "Spark, local[2]": spark_frame,
+}
+
+
+def frames(path: Path, names: list[str]) -> Iterator[tuple[str, Any]]:
+    for name in names:
+        try:
+            yield name, ENGINES[name](path)
+        except ModuleNotFoundError as missing:
+            print(f"  {name}: left out, {missing.name} is not installed")
+
+
+# --- the three parts ------------------------------------------------------------------------------------------
+
+
+def faces() -> dict[str, float]:
+    path = SHARED / "data" / "celeba.parquet"
+    if not path.is_file():
+        print(f"left out: {path} is absent (set DEPTRIAD_SHARED to its folder)")
+        return {}
+    frame = pd.read_parquet(path)
+    start = time.perf_counter()
+    for first, second in itertools.combinations(frame.columns, 2):
+        pd.crosstab(frame[first], frame[second])
+    crosstab = time.perf_counter() - start
+    print(f"202,599 × 40, all 780 pairs: pandas.crosstab {crosstab:.2f} s")
+    schema = dt.Schema.infer(path)
+    codes = schema.encode(path)
+    result = {"crosstab_seconds": crosstab, "kernel": best(kernel_of(codes, schema)) / crosstab}
+    print(f"  kernel alone, codes to counts: {1 / result['kernel']:.0f} times faster")
+    for name, data in frames(path, list(ENGINES)):
+        seconds = best(lambda data=data: triads_of(data, schema))
+        result[name] = seconds / crosstab
+        print(
+            f"  {name:18} → 1,560 triads {seconds:6.3f} s, {crosstab / seconds:5.1f} times faster"
+        )
+    return result
+
+
+def kernel_of(codes: Any, schema: dt.Schema) -> Callable[[], object]:
+    from deptriad.counts import Counter, Layout
+    from deptriad.frames import BATCH
+
+    columns = [column.astype("int8") for column in codes.T]
+    count = Counter(Layout(schema.sizes), 1, False, False)
+    parts = range(0, len(codes), BATCH)
+    return lambda: count([column[k : k + BATCH] for column in columns] for k in parts)
+
+
+def made(folder: Path, attributes: int, rows: int) -> tuple[Path, dt.Schema]:
+    """A file of attributes with 2 to 12 values that depend on a hidden one."""
+    path = folder / f"{attributes}x{rows}.parquet"
+    sizes = [2 + 5 * place % 11 for place in range(attributes)]
+    if not path.exists():
+        columns = ", ".join(
+            f"((hash(i * 64 + {place}) >> 8) % 4 * (hash(i) % 7) % {size})::tinyint as a{place}"
+            for place, size in enumerate(sizes)
+        )
+        duckdb.sql(f"copy (select {columns} from range({rows}) t(i)) to '{path}' (format parquet)")
+    schema = [
+        dt.Attribute(f"a{place}", list(range(size)), missing="error")
+        for place, size in enumerate(sizes)
+    ]
+    return path, dt.Schema(schema)
+
+
+def wide(folder: Path) -> dict[str, float]:
+    path, schema = made(folder, 40, 3_000_000)
+    bare = best(bare_read(path))
+    seconds = best(lambda: triads_of(str(path), schema))
+    print(f"3,000,000 × 40: bare read {bare:.2f} s; file to all 1,560 triads {seconds:.2f} s")
+    return {"bare_read_seconds": bare, "triads_over_bare_read": seconds / bare}
+
+
+PROBE = """
+import json, resource, sys, time, warnings
+sys.path.insert(0, {here!r})
+warnings.simplefilter("ignore")
+import deptriad as dt
+from data import ENGINES
+from pathlib import Path
+if __name__ == "__main__":
+    schema = dt.Schema.load({schema!r})
+    frame = ENGINES[{engine!r}](Path({path!r}))
+    start = time.perf_counter()
+    counts = dt.Counts.from_data(frame, schema)
+    seconds = time.perf_counter() - start
+    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    print(json.dumps([seconds, own / 2**20, counts.records]))
+"""
+
+
+def large(folder: Path, rows: int) -> dict[str, Any]:
+    path, schema = made(folder, 12, rows)
+    schema.save(folder / "schema.json")
+    print(f"{rows:,} × 12, {path.stat().st_size / 2**20:.0f} MiB of Parquet")
+    bare = best(bare_read(path), 1)
+    print(f"  bare read {bare:.1f} s")
+    result: dict[str, Any] = {"rows": rows, "bare_read_seconds": bare}
+    for engine in ("file (DuckDB)", "Polars, lazy"):
+        code = PROBE.format(
+            here=str(Path(__file__).parent),
+            schema=str(folder / "schema.json"),
+            engine=engine,
+            path=str(path),
+        )
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        if done.returncode:
+            print(f"  {engine}: left out: {done.stderr.strip().splitlines()[-1]}")
+            continue
+        seconds, peak, records = json.loads(done.stdout.splitlines()[-1])
+        assert records == rows
+        result[engine] = {"over_bare_read": seconds / bare, "peak_gib": peak}
+        print(f"  {engine:18} {seconds:6.1f} s, peak memory {peak:.2f} GiB")
+    return result
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument(
+        "--rows", type=float, default=50.0, help="millions of records of the large file"
+    )
+    options.add_argument(
+        "--folder", type=Path, help="where to keep the generated files; else removed"
+    )
+    given = options.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = given.folder or Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        save(
+            "data",
+            {
+                "faces": faces(),
+                "wide": wide(folder),
+                "large": large(folder, round(given.rows * 1e6)),
+            },
+        )
+
+
+if __name__ == "__main__":
+    main()

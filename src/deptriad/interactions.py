@@ -1,0 +1,269 @@
+"""interactions(): where two sources together give away more than the sum of what each does alone (maths §5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from deptriad import exact as one_table
+from deptriad.coded import Coded, budgets_of, coded_array, coded_frame, position, within_range
+from deptriad.lines import Floats, Integers, as_budget
+from deptriad.rounding import ROUNDOFF
+from deptriad.text import printable
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from deptriad.frames import Progress
+    from deptriad.schema import Schema
+
+WORK = 2.0**24
+"""Operations up to which all sets of a triple are tried: about 20 ms."""
+
+
+class Interaction(NamedTuple):
+    """Two sources and a target: their joint leakage against the sum of the two."""
+
+    target: str
+    source_1: str
+    source_2: str
+    joint: float
+    sum: float
+    excess: float
+    exact: bool
+
+
+@dataclass(frozen=True)
+class Interactions:
+    """All triples of a target and two sources, those first where the sum of leakages understates the joint one most.
+
+    ``joint`` is rounded down and ``sum`` up, so a positive ``excess`` is a fact. Where ``exact`` is false the alphabets
+    were too large to try all sets, and the joint leakage may be larger still. Attributes are kept by their place in
+    ``names``.
+    """
+
+    names: tuple[str, ...]
+    triples: Integers
+    joint: Floats
+    sum: Floats
+    exact: NDArray[np.bool_]
+    kind: str = field(default="pandas", repr=False)
+
+    @property
+    def excess(self) -> Floats:
+        """Joint leakage less the sum of the two."""
+        return self.joint - self.sum
+
+    @property
+    def understated(self) -> int:
+        """In how many triples the sum lies below the joint leakage."""
+        return int((self.excess > 0.0).sum())
+
+    def __len__(self) -> int:
+        return len(self.triples)
+
+    def __getitem__(self, row: int) -> Interaction:
+        target, first, second = (self.names[place] for place in self.triples[row])
+        joint, added = float(self.joint[row]), float(self.sum[row])
+        return Interaction(
+            target, first, second, joint, added, joint - added, bool(self.exact[row])
+        )
+
+    def __iter__(self) -> Iterator[Interaction]:
+        return (self[row] for row in range(len(self)))
+
+    def to_frame(self) -> Any:
+        """A frame with a row for each triple: target, source_1, source_2, joint, sum, excess, exact."""
+        from deptriad import frames
+
+        names = np.array(self.names, dtype=object)
+        columns: dict[str, Any] = {
+            name: names[self.triples[:, place]].tolist()
+            for place, name in enumerate(("target", "source_1", "source_2"))
+        }
+        columns |= {
+            "joint": self.joint,
+            "sum": self.sum,
+            "excess": self.excess,
+            "exact": self.exact,
+        }
+        return frames.made(columns, self.kind)
+
+    def __str__(self) -> str:
+        share = f" ({self.understated / len(self):.0%})" if len(self) else ""
+        lines = [
+            f"In {self.understated:,} of {len(self):,} triples{share} two sources together give away more about the "
+            "target than the sum of what each does alone."
+        ]
+        lines += [_line(self[row]) for row in range(min(10, self.understated))]
+        if not self.exact.all():
+            lines.append("≥: not all sets were tried, so this may be larger.")
+        return "\n".join(lines)
+
+
+def _line(row: Interaction) -> str:
+    target, first, second = map(printable, (row.target, row.source_1, row.source_2))
+    sign = "" if row.exact else "≥ "
+    return f"  {first} and {second} about {target}: {sign}{row.joint:.3f}, sum {row.sum:.3f}"
+
+
+def interactions(
+    records: Any,
+    epsilon: float | Mapping[str, float],
+    *,
+    targets: Sequence[str] | None = None,
+    schema: Schema | None = None,
+    weight: str | None = None,
+    progress: Progress | None = None,
+) -> Interactions:
+    """For every target and two sources, their exact joint leakage against the sum of the two that the paper adds.
+
+    Parameters
+    ----------
+    records
+        A local frame, or the path of a .csv or .parquet file.
+    epsilon
+        Budget of each source: one number, or a mapping from names.
+    targets
+        Only these; all attributes by default.
+    schema, weight
+        How records are encoded, by default inferred from them; a column of weights, which is then no attribute.
+    progress
+        Called with the attributes done and their number.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from deptriad.interactions import interactions
+    >>> frame = pd.DataFrame({"a": [0, 0, 1, 1], "b": [0, 1, 0, 1], "xor": [0, 1, 1, 0]})
+    >>> print(interactions(frame, 1.0, targets=["xor"]))
+    In 1 of 1 triples (100%) two sources together give away more about the target than the sum of what each does alone.
+      a and b about xor: 0.434, sum 0.000
+    """
+    from deptriad import frames
+
+    coded, _ = coded_frame(records, schema, weight)
+    places = None if targets is None else [position(name, coded.names) for name in targets]
+    return _all_triples(
+        coded, budgets_of(epsilon, coded.names), places, progress, frames.kind_of(records)
+    )
+
+
+def interactions_of_codes(
+    codes: ArrayLike,
+    sizes: Sequence[int],
+    budgets: ArrayLike,
+    weights: ArrayLike | None = None,
+    *,
+    names: Sequence[str] | None = None,
+    targets: Sequence[int] | None = None,
+    progress: Progress | None = None,
+) -> Interactions:
+    """``interactions`` on an array of codes: a row for each record, a column for each attribute.
+
+    Examples
+    --------
+    >>> from deptriad.interactions import interactions_of_codes
+    >>> xor = [[0, 0, 0], [0, 1, 1], [1, 0, 1], [1, 1, 0]]
+    >>> interactions_of_codes(xor, [2, 2, 2], [1.0, 1.0, 1.0]).understated
+    3
+    """
+    coded = coded_array(codes, sizes, weights, names)
+    array = as_budget(budgets, "budgets")
+    if array.shape != (len(coded.names),):
+        raise ValueError(
+            f"budgets have shape {array.shape}, expected one for each of {len(coded.names)} attributes"
+        )
+    return _all_triples(coded, array, targets, progress, "pandas")
+
+
+def _all_triples(
+    coded: Coded,
+    budgets: Floats,
+    targets: Sequence[int] | None,
+    progress: Progress | None,
+    kind: str,
+) -> Interactions:
+    count = len(coded.names)
+    asked = np.ones(count, dtype=np.bool_)
+    if targets is not None:
+        asked[:] = False
+        asked[list(targets)] = True
+    equal = coded.compressed()
+    joint, exact, single = _counted(equal, budgets, asked, progress)
+    first, second = np.triu_indices(count, 1)
+    target = np.repeat(np.flatnonzero(asked), first.size)
+    triples = np.column_stack([target, np.tile(np.column_stack([first, second]).T, asked.sum()).T])
+    triples = triples[(triples[:, 0] != triples[:, 1]) & (triples[:, 0] != triples[:, 2])]
+    target, first, second = triples.T
+    sizes = np.array(coded.sizes)
+    slack = (2 * (sizes[first] + sizes[second]) + 32 + 6 * _additions(equal)) * ROUNDOFF
+    attained = np.maximum(joint[target, first, second] - slack, 0.0)
+    added = single[first, target] + single[second, target]
+    order = np.argsort(added - attained, kind="stable")
+    exact = exact[target, first, second]
+    return Interactions(
+        coded.names, triples[order], attained[order], added[order], exact[order], kind
+    )
+
+
+def _counted(
+    coded: Coded, budgets: Floats, asked: NDArray[np.bool_], progress: Progress | None
+) -> tuple[Floats, NDArray[np.bool_], Floats]:
+    """Joint leakage by (target, source, source), whether it is exact, and single leakage by (source, target)."""
+    from deptriad import witness_kernels
+    from deptriad.kernels import FEW
+
+    count = len(coded.names)
+    offsets = np.append(0, np.cumsum(coded.sizes))
+    columns = np.ascontiguousarray(coded.codes.T)
+    places = (coded.codes + offsets[:-1]).astype(np.uint32)
+    # two budgets that together leave the float range are lowered, which only lowers the joint leakage
+    used = np.minimum(budgets, within_range(np.full(2, np.inf))[0])
+    joint = np.zeros((count, count, count))
+    exact = np.zeros(joint.shape, dtype=np.bool_)
+    pairs = np.zeros((offsets[-1], offsets[-1]))
+    small = places.size * count + offsets[-1] ** 3 < FEW
+    run = witness_kernels.few_joints if small else witness_kernels.many_joints
+    for i in range(count - 1):
+        run(
+            columns, places, coded.weights, i, _shared_order(i + 1, count), offsets, np.exp(-used),
+            asked, WORK, pairs, joint, exact,
+        )  # fmt: skip
+        if progress is not None:
+            progress(i + 1, count - 1)
+    exact &= np.add.outer(budgets - used, budgets - used) == 0.0
+    return joint, exact, _single_leakages(pairs, offsets, budgets, asked)
+
+
+def _shared_order(start: int, stop: int) -> Integers:
+    """Attributes from both ends in turn: the work shrinks from first to last, and any half of these has half of it."""
+    ends = [place for i in range(stop - start) for place in (start + i, stop - 1 - i)]
+    return np.array(list(dict.fromkeys(ends)), dtype=np.int64)
+
+
+def _additions(coded: Coded) -> int:
+    """Roundings in a sum of weights: none where they are whole numbers, as multiplicities are, up to a scale."""
+    scaled = coded.weights / coded.weights.min()
+    whole = (scaled == np.round(scaled)).all() and scaled.sum() < 2.0**53
+    return 0 if whole else len(coded.weights)
+
+
+def _single_leakages(
+    pairs: Floats, offsets: Integers, budgets: Floats, asked: NDArray[np.bool_]
+) -> Floats:
+    """Exact leakage of each source alone about each target, rounded up."""
+    parts = [slice(start, stop) for start, stop in pairwise(offsets)]
+    single = np.zeros((budgets.size, budgets.size))
+    for source, target in np.argwhere(~np.eye(budgets.size, dtype=np.bool_) & asked):
+        low, high = min(source, target), max(source, target)
+        table = pairs[parts[low], parts[high]]
+        table = table if target == low else table.T
+        table = table[table.sum(axis=1) > 0.0]
+        table = np.ascontiguousarray(table / table.sum(axis=1, keepdims=True))
+        single[source, target] = one_table.table_leakage(table, budgets[source])
+    return single

@@ -1,0 +1,387 @@
+"""witness(): never above the truth of all product sets, usually equal to it, and its sets prove it."""
+
+import math
+from decimal import Decimal, localcontext
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import deptriad as dt
+from deptriad.schema import Attribute, Schema
+from deptriad.witness import Witness, attained, attained_of_codes, witness, witness_of_codes
+
+XOR = np.array([[0, 0, 0], [0, 1, 1], [1, 0, 1], [1, 1, 0]])
+SLACK = Decimal("1e-40")
+
+
+# ------------------------------------------------------------------------------------- the slow truth
+
+
+def likelihoods(joint, budgets):
+    """E[Π e^{ε_i 1{X_i ∈ S_i}} | x] for every x and all product sets, in 50 digits: axes x, S_1, S_2, …"""
+    with localcontext(prec=50):
+        present = joint.reshape(len(joint), -1).sum(axis=1) > 0
+        rows = np.vectorize(Decimal, otypes=[object])(joint[present].astype(object))
+        for axis, epsilon in enumerate(budgets, start=1):
+            size = joint.shape[axis]
+            loud = Decimal(epsilon).exp()
+            factor = np.array(
+                [
+                    [loud if mask >> u & 1 else Decimal(1) for u in range(size)]
+                    for mask in range(2**size)
+                ],
+                dtype=object,
+            )
+            # the summed axis goes, the axis of sets comes last: after all of them the order is x, S_1, S_2, …
+            rows = np.tensordot(rows, factor, axes=(1, 1))
+        totals = [sum(map(Decimal, map(int, row.ravel()))) for row in joint[present]]
+        return np.array(
+            [row / total for row, total in zip(rows, totals, strict=True)], dtype=object
+        )
+
+
+def truth(joint, budgets):
+    """ln of the largest ratio over all ordered pairs and all product sets."""
+    with localcontext(prec=50):
+        each = likelihoods(joint, budgets).reshape(-1, 2 ** sum(joint.shape[1:]))
+        return max((row / other).max() for row in each for other in each).ln()
+
+
+def ratio_of(codes, weights, found: Witness):
+    """ln of the ratio of a witness's own sets, record by record in 50 digits."""
+    target = found.names.index(found.target)
+    with localcontext(prec=50):
+        means = []
+        for x in found.pair:
+            total = mass = Decimal(0)
+            for row, weight in zip(codes, weights, strict=True):
+                if row[target] == x:
+                    exponent = sum(
+                        Decimal(found.epsilon[name])
+                        for name, value in zip(found.names, row, strict=True)
+                        if name != found.target and value in found.sets[name]
+                    )
+                    mass += Decimal(float(weight))
+                    total += Decimal(float(weight)) * Decimal(exponent).exp()
+            means.append(total / mass)
+        return (means[0] / means[1]).ln()
+
+
+def as_records(joint):
+    """Codes and weights of the cells of a joint table."""
+    cells = np.argwhere(joint > 0)
+    return cells, joint[tuple(cells.T)].astype(float)
+
+
+def random_joint(rng):
+    """2 to 4 sources with 2 to 3 values each, target first, from sparse to dense."""
+    shape = rng.integers(2, 4, size=rng.integers(3, 6))
+    joint = rng.integers(1, 50, size=shape) * (rng.random(shape) < rng.uniform(0.2, 1.0))
+    if (joint.reshape(len(joint), -1).sum(axis=1) > 0).sum() < 2:
+        joint[0].flat[0], joint[1].flat[-1] = 1, 1
+    return joint
+
+
+# ---------------------------------------------------------------------------------------------- truth
+
+
+def test_never_above_the_truth_and_usually_equal(rng):
+    close = 0
+    for _ in range(100):
+        joint = random_joint(rng)
+        budgets = rng.choice([0.05, 0.5, 1.0, 3.0, 8.0], size=joint.ndim)
+        codes, weights = as_records(joint)
+        found = witness_of_codes(codes, joint.shape, budgets, 0, weights, split=None, rng=rng)
+        most = truth(joint, budgets[1:])
+        assert Decimal(found.leakage) <= most + SLACK
+        assert Decimal(found.leakage) <= max(ratio_of(codes, weights, found), Decimal(0)) + SLACK
+        close += Decimal(found.leakage) >= most - Decimal("1e-11")
+    assert close >= 95
+
+
+def test_xor_which_no_single_source_tells():
+    found = witness_of_codes(XOR, [2, 2, 2], [1.0, 1.0, 0.0], 2, split=None)
+    exact = math.log((1 + math.e**2) / (2 * math.e))
+    assert round(exact, 4) == 0.4338
+    assert exact - 1e-12 <= found.leakage <= exact
+    assert all(len(values) == 1 for values in found.sets.values())
+
+
+@pytest.mark.parametrize("epsilon", [1e-9, 1e-3, 1.0, 20.0, 200.0])
+def test_one_source_is_its_exact_leakage(rng, epsilon):
+    joint = rng.integers(0, 30, size=(4, 6)) + np.eye(4, 6, dtype=int)
+    table = joint / joint.sum(axis=1, keepdims=True)
+    codes, weights = as_records(joint)
+    found = witness_of_codes(codes, [4, 6], [0.0, epsilon], 0, weights, split=None, rng=rng)
+    exact = dt.leakage(table, epsilon)
+    assert found.leakage <= exact
+    assert found.leakage == pytest.approx(exact, rel=1e-3 if epsilon < 1e-6 else 1e-9)
+
+
+def test_budgets_beyond_the_float_range_still_give_a_lower_bound():
+    for epsilon in (700.0, 1e5, math.inf):
+        found = witness_of_codes(XOR, [2, 2, 2], [epsilon] * 3, 2, split=None)
+        assert 100.0 < found.leakage <= epsilon
+        assert attained_of_codes(XOR, found) == found.leakage
+
+
+def test_more_budget_or_more_sources_never_leak_less(rng):
+    codes = rng.integers(0, 3, size=(300, 4))
+    last = 0.0
+    for budgets in ([0, 0.1, 0, 0], [0, 0.1, 0.2, 0], [0, 1, 1, 0.1], [0, 2, 2, 2]):
+        found = witness_of_codes(codes, [3] * 4, budgets, 0, split=None, starts=100, rng=rng)
+        assert found.leakage >= last - 1e-12
+        last = found.leakage
+
+
+# ----------------------------------------------------------------------------------------- invariances
+
+
+def test_weights_are_repetitions(rng):
+    codes = rng.integers(0, 3, size=(50, 4))
+    times = rng.integers(0, 5, size=50)
+    budgets = [0.5, 1.0, 1.5, 2.0]
+    options = {"split": None, "starts": 50}
+    weighed = witness_of_codes(
+        codes, [3] * 4, budgets, 1, times, rng=np.random.default_rng(5), **options
+    )
+    repeated = np.repeat(codes, times, axis=0)
+    same = witness_of_codes(repeated, [3] * 4, budgets, 1, rng=np.random.default_rng(5), **options)
+    assert weighed.leakage == pytest.approx(same.leakage, rel=1e-12)
+    assert attained_of_codes(repeated, weighed, part="all") == pytest.approx(
+        weighed.leakage, rel=1e-12
+    )
+    scaled = witness_of_codes(
+        codes, [3] * 4, budgets, 1, times * 1e9, rng=np.random.default_rng(5), **options
+    )
+    assert scaled.leakage == pytest.approx(weighed.leakage, rel=1e-12)
+
+
+def test_relabelling_changes_nothing(rng):
+    codes = rng.integers(0, 3, size=(200, 4))
+    options = {"split": None, "starts": 200, "rng": rng}
+    found = witness_of_codes(codes, [3] * 4, [1.0] * 4, 0, **options)
+    labels = [rng.permutation(3) for _ in range(4)]
+    moved = np.column_stack([label[column] for label, column in zip(labels, codes.T, strict=True)])
+    columns = np.array([2, 0, 3, 1])
+    again = witness_of_codes(moved[:, columns], [3] * 4, [1.0] * 4, 1, **options)
+    assert again.leakage == pytest.approx(found.leakage, rel=1e-12)
+
+
+def test_the_same_generator_gives_the_same_witness(rng):
+    codes = rng.integers(0, 3, size=(500, 6))
+    one, two = (
+        witness_of_codes(codes, [3] * 6, [1.0] * 6, 2, rng=np.random.default_rng(7))
+        for _ in range(2)
+    )
+    assert one == two
+    other = witness_of_codes(codes, [3] * 6, [1.0] * 6, 2)
+    assert other.seed != one.seed
+
+
+# ------------------------------------------------------------------------------- halves and their sets
+
+
+def test_chance_shows_on_the_held_out_half(rng):
+    """Independent attributes: the truth is 0, and what a few records seem to tell is not there in others."""
+    codes = rng.integers(0, 2, size=(200, 12))
+    found = witness_of_codes(codes, [2] * 12, [1.0] * 12, 0, rng=rng)
+    assert found.held_out < 0.7 * found.leakage
+    many = witness_of_codes(rng.integers(0, 2, (100_000, 12)), [2] * 12, [1.0] * 12, 0, rng=rng)
+    assert many.leakage < 0.3 * found.leakage
+
+
+def test_sets_are_re_evaluated(rng):
+    codes = rng.integers(0, 4, size=(400, 5))
+    weights = rng.random(400)
+    found = witness_of_codes(codes, [4] * 5, [0.7] * 5, 3, weights, rng=rng)
+    assert attained_of_codes(codes, found, weights) == found.leakage
+    assert attained_of_codes(codes, found, weights, "held out") == found.held_out
+    assert attained_of_codes(codes, found, weights, "all") == found.overall
+    exact = ratio_of(codes, weights, found)
+    assert exact - Decimal("1e-12") <= Decimal(found.overall) <= exact
+    unsplit = witness_of_codes(codes, [4] * 5, [0.7] * 5, 3, weights, split=None, rng=rng)
+    assert unsplit.overall == unsplit.leakage
+    assert unsplit.held_out is None
+
+
+def test_each_half_has_half_of_each_target_value(rng):
+    codes = rng.integers(0, 3, size=(101, 3))
+    codes[:2, 0] = 2
+    codes[2:, 0] = rng.integers(0, 2, 99)
+    found = witness_of_codes(codes, [3, 3, 3], [1.0] * 3, 0, rng=rng)
+    assert not math.isnan(found.held_out)
+
+
+def test_a_value_with_a_single_record_has_no_held_out_number():
+    codes = np.array([[0, 0]] * 50 + [[1, 1]])
+    helds = [witness_of_codes(codes, [2, 2], [1.0, 1.0], 0).held_out for _ in range(20)]
+    assert all(math.isnan(held) or held == 0.0 for held in helds)
+
+
+# ---------------------------------------------------------------------------------------------- frames
+
+
+@pytest.fixture
+def people(rng):
+    n = 2000
+    sex = rng.choice(["female", "male"], n)
+    job = np.where(rng.random(n) < 0.7, sex, "other")
+    hours = rng.choice([20, 40, 60], n)
+    return pd.DataFrame({"sex": sex, "job": job, "hours": hours, "count": rng.integers(1, 4, n)})
+
+
+def test_a_frame_with_names_labels_and_weights(people, rng):
+    found = witness(people, {"job": 1.0, "hours": 0.5}, "sex", weight="count", rng=rng)
+    assert found.names == ("sex", "job", "hours")
+    assert set(found.pair_labels) == {"female", "male"}
+    assert found.pair_labels[0] in found.set_labels["job"]
+    assert found.pair_labels[1] not in found.set_labels["job"]
+    assert attained(people, found) == found.leakage
+    assert attained(people, found, "held out") == found.held_out
+    assert attained(people, found, "all") == found.overall
+
+
+def test_labels_alone_give_the_number(people, rng):
+    """Evaluated from the printed labels, without any code."""
+    found = witness(
+        people, 1.0, "sex", schema=Schema.infer(people[["sex", "job", "hours"]]), rng=rng
+    )
+    text = people.astype(str)
+    loud = np.ones(len(text))
+    for source, labels in found.set_labels.items():
+        loud *= np.where(text[source].isin(labels), math.e, 1.0)
+    more, less = (loud[text["sex"] == label].mean() for label in found.pair_labels)
+    assert found.overall == pytest.approx(math.log(more / less), rel=1e-9)
+
+
+def test_it_prints_as_sentences(people, rng):
+    found = witness(
+        people, 1.0, "sex", schema=Schema.infer(people[["sex", "job", "hours"]]), rng=rng
+    )
+    text = str(found)
+    for word in (
+        "ε = 1 each",
+        "`sex = ",
+        "`job",
+        "on the other half",
+        "all records",
+        "lower bound",
+    ):
+        assert word.lower() in text.lower()
+    shown = float(text.split("by e^")[1].split(" ")[0])
+    assert found.leakage - 0.001 <= shown <= found.leakage
+    whole = witness(people, {"job": 1.0, "hours": 2.0}, "sex", weight="count", split=None)
+    assert "ε from 1 to 2" in str(whole)
+    assert "other half" not in str(whole)
+
+
+def test_nothing_to_tell_is_said_plainly():
+    for codes, budgets in (
+        ([[0, 0], [1, 0]], [1, 1]),
+        ([[0, 0], [1, 1]], [1, 0]),
+        ([[1, 0], [1, 1]], [1, 1]),
+    ):
+        found = witness_of_codes(codes, [2, 2], budgets, 0, split=None)
+        assert found.leakage == 0.0
+        assert found.sets == {"1": ()}
+        assert "No sets" in str(found)
+
+
+def test_progress_reaches_its_end(rng):
+    calls = []
+    codes = rng.integers(0, 5, size=(100, 3))
+    witness_of_codes(codes, [5] * 3, [1.0] * 3, 0, progress=lambda *call: calls.append(call))
+    assert calls == sorted(calls)
+    assert calls[-1][0] == calls[-1][1]
+
+
+def test_many_target_values_are_screened(rng):
+    """30 values make 870 pairs; the only two that differ are found."""
+    n = 20_000
+    target = rng.integers(0, 30, n)
+    source = rng.integers(0, 2, (n, 3))
+    source[target == 7] = 1
+    source[target == 21] = 0
+    codes = np.column_stack([target, source])
+    found = witness_of_codes(codes, [30, 2, 2, 2], [1.0] * 4, 0, rng=rng)
+    assert set(found.pair) == {7, 21}
+    assert found.leakage == pytest.approx(3.0, abs=1e-9)
+
+
+def test_errors_say_what_is_wrong(people):
+    with pytest.raises(ValueError, match=r"no attribute 'sx'.*did you mean 'sex'"):
+        witness(people, 1.0, "sx")
+    with pytest.raises(ValueError, match="no budget for 'hours'"):
+        witness(people, {"job": 1.0, "count": 0.0}, "sex")
+    with pytest.raises(ValueError, match="no attribute 'jb'"):
+        witness(people, {"jb": 1.0}, "sex")
+    with pytest.raises(ValueError, match="split is 'third'"):
+        witness(people, 1.0, "sex", split="third")
+    with pytest.raises(ValueError, match="starts is 0"):
+        witness(people, 1.0, "sex", starts=0)
+    with pytest.raises(ValueError, match="epsilon of 'job' is -1"):
+        witness(people, {"job": -1.0, "hours": 1.0, "count": 1.0}, "sex")
+    with pytest.raises(ValueError, match="column 1 has code 2, expected 0 to 1"):
+        witness_of_codes([[0, 2]], [2, 2], [1, 1], 0)
+    with pytest.raises(ValueError, match="record 1 has weight -1"):
+        witness_of_codes([[0, 1], [1, 1]], [2, 2], [1, 1], 0, [1, -1])
+    with pytest.raises(ValueError, match="target is 2"):
+        witness_of_codes([[0, 1]], [2, 2], [1, 1], 2)
+    with pytest.raises(ValueError, match="'job' holds text, expected numbers"):
+        witness(people, 1.0, "sex", weight="job")
+    with pytest.raises(ValueError, match="no column 'cont'"):
+        witness(people, 1.0, "sex", weight="cont")
+    with pytest.raises(ValueError, match="record 3 has weight nan"):
+        witness(
+            people.assign(count=people["count"].where(people.index != 3)),
+            1.0,
+            "sex",
+            weight="count",
+        )
+    with pytest.raises(ValueError, match="'count' is also an attribute"):
+        witness(people, 1.0, "sex", weight="count", schema=Schema.infer(people))
+    found = witness_of_codes(XOR, [2] * 3, [1.0] * 3, 2, split=None)
+    with pytest.raises(ValueError, match="found on 4"):
+        attained_of_codes(XOR[:3], found)
+    with pytest.raises(ValueError, match="none were held out"):
+        attained_of_codes(XOR, found, part="held out")
+
+
+def test_a_schema_decides_what_is_a_source(people, rng):
+    schema = Schema(
+        [Attribute("job", ["female", "male", "other"]), Attribute("sex", ["female", "male"])]
+    )
+    found = witness(people, 1.0, "sex", schema=schema, rng=rng)
+    assert list(found.sets) == ["job"]
+
+
+# ------------------------------------------------------------------------------------------ real faces
+
+
+@pytest.fixture
+def faces(shared_dir):
+    path = shared_dir / "data" / "celeba.parquet"
+    if not path.is_file():
+        pytest.skip(f"no face attributes: {path} is absent")
+    return pd.read_parquet(path)
+
+
+def test_one_face_attribute_leaks_nearly_twice_the_sum(faces, rng):
+    """Bangs, ε = 1: at least 6.2 against a sum of 3.2 over its 39 sources (maths §5)."""
+    added = 0.0
+    for name in faces.columns.drop("Bangs"):
+        added += dt.leakage(pd.crosstab(faces["Bangs"], faces[name], normalize="index"), 1.0)
+    found = witness(faces, 1.0, "Bangs", split=None, rng=rng)
+    assert found.leakage >= 6.21
+    assert found.leakage >= 1.9 * added
+    assert attained(faces, found) == found.leakage
+    split = witness(faces, 1.0, "Bangs", rng=rng)
+    assert split.held_out > 1.5 * added
+
+
+def test_few_faces_are_overfitted(faces, rng):
+    few = faces.iloc[rng.choice(len(faces), 4000, replace=False)]
+    found = witness(few.loc[:, few.nunique() > 1], 1.0, "Bangs", rng=rng)
+    assert found.held_out < found.leakage - 0.5
