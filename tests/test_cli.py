@@ -450,3 +450,49 @@ def test_what_was_saved_before_survives_a_failure(run, survey, tmp_path):
         (tmp_path / name).write_text("precious")
         run("analyze", "odd.csv", "--schema", "schema.json", "--save", name)
         assert (tmp_path / name).read_text() == "precious"
+
+
+# ---------------------------------------------------------------------------- totals and witnesses
+
+
+@pytest.fixture
+def xor(tmp_path):
+    """Two fair coins and whether they differ, each record many times over."""
+    pytest.importorskip("duckdb", reason="DuckDB, which reads the files, is not installed")
+    rows = [f"{a},{b},{a ^ b}" for a in (0, 1) for b in (0, 1)] * 100
+    (tmp_path / "coins.csv").write_text("\n".join(["first,second,differ", *rows]) + "\n")
+
+
+def bracket(output, target):
+    return next(each for each in strict_json(output)["totals"] if each["target"] == target)
+
+
+def test_totals_are_those_of_the_library(run, survey, tmp_path):
+    arguments = ("analyze", "survey.csv", "--schema", "schema.json", "--totals", "--json")
+    code, output, _ = run(*arguments, "--epsilon", "0.3")
+    assert code == 0
+    prior = dt.Prior.from_data(tmp_path / "survey.csv", survey)
+    for name, total in dt.analyze(prior).totals(0.3).items():
+        shown = bracket(output, name)
+        assert shown["witness"] is None
+        for number in ("own", "paired", "pairwise", "certified", "budgets"):
+            assert shown[number] == getattr(total, number)
+
+
+def test_witness_shows_that_the_sum_is_no_bound(run, xor):
+    code, output, _ = run("analyze", "coins.csv", "--witness", "--json")
+    assert code == 0
+    shown = bracket(output, "differ")
+    assert shown["pairwise"] == pytest.approx(1, abs=1e-12)
+    assert shown["witness"] == pytest.approx(1.4338, abs=1e-4)
+    assert shown["witness"] <= shown["certified"] <= shown["budgets"] == 3
+
+
+def test_totals_are_explained_and_the_paper_is_warned_of(run, xor):
+    _, output, _ = run("analyze", "coins.csv", "--witness")
+    for word in ("attained", "paired, pairwise: estimates", "certified: no joint", "Warning"):
+        assert word in output
+    assert "differ" in output.partition("Warning")[2]
+    _, output, _ = run("analyze", "coins.csv", "--totals")
+    assert "attained" not in output
+    assert "Warning" not in output

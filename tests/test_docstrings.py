@@ -13,6 +13,6 @@ MODULES = [module.name for module in pkgutil.walk_packages(deptriad.__path__, "d
 
 @pytest.mark.parametrize("name", ["deptriad", *MODULES])
 def test_examples(name):
-    if name == "deptriad.cli":
+    if name.startswith("deptriad.cli"):
         pytest.importorskip("typer")
     assert doctest.testmod(importlib.import_module(name)).failed == 0

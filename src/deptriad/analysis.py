@@ -108,8 +108,8 @@ def _warn_of_unknown(prior: Prior) -> None:
     if prior.unknown:
         shown = ", ".join(f"{each.attribute} = {each.value}" for each in prior.unknown[:10])
         warnings.warn(
-            f"values without a single record are wholly uncertain, so every leakage about their attribute is the whole "
-            f"budget: {printable(shown)}; leave them out with thin='drop', or merge them with thin='merge'",
+            "values without a single record are wholly uncertain, so that leakages about their attributes come close "
+            f"to the whole budget: {printable(shown)}; leave them out with thin='drop', or out of the schema",
             UserWarning,
             stacklevel=3,
         )
@@ -183,7 +183,7 @@ class LeakageMatrix:
 class Analysis:
     """The triads of all ordered pairs of attributes: all that is needed to bound leakages for any budgets.
 
-    Made by ``analyze``. It holds no records and no counts, and its file can be published.
+    Made by ``analyze``. Its file holds no records, counts or tables: publish it where the data may be used for this.
     """
 
     schema: Schema

@@ -166,7 +166,7 @@ def _file(path: str, query: str | None, schema: Schema | None) -> Any:
             _refuse_twice(_parquet_names(connection, path), path)
             relation = connection.read_parquet(path)
         else:
-            relation = _csv(connection, path, schema if query is None else None)
+            relation = _csv(connection, path, schema)
         return relation.query("data", query) if query else relation
 
 

@@ -68,10 +68,11 @@ def _merged_categories(
     """Thin categories, and a thin (missing), become (other); the rarest others join until that is not thin."""
     declared, size = attribute.declared, attribute.size
     pool = set(np.flatnonzero(thin_of(records, min_records)).tolist())
-    has_other = attribute.unseen == "other"
-    if not pool:
+    if not records[
+        :, sorted(pool)
+    ].any():  # nothing is merged for the sake of values that no one has
         return attribute, np.arange(size)
-    if has_other:
+    if attribute.unseen == "other":
         pool.add(declared)
     rarest = sorted(range(declared), key=lambda code: (int(records[:, code].sum()), code))
     while thin_of(records[:, sorted(pool)].sum(axis=1, keepdims=True), min_records)[0]:

@@ -14,7 +14,7 @@ import numpy as np
 from deptriad.counts import Counts
 from deptriad.lines import as_whole
 from deptriad.merging import merged, thin_of
-from deptriad.schema import Schema, taken_as_public
+from deptriad.schema import MISSING, OTHER, Schema, taken_as_public
 from deptriad.tables import Box, Conditional
 from deptriad.text import printable
 from deptriad.uncertainty import Absolute, Confidence, Relative, Spread, Uncertainty
@@ -105,7 +105,8 @@ class Prior:
             sources, at least two of them must have so many.
         thin
             "keep" keeps thin values with a warning; "merge" counts them as (other), or with a neighbouring bin, in the
-            schema too; "drop" leaves them out as values to protect. ``prior.thin`` lists them in any case.
+            schema too; "drop" leaves them out as values to protect. ``prior.thin`` lists them in any case. An (other)
+            or (missing) that nobody has is always left out.
         """
         return cls._made(counts, min_records, thin, "pandas")
 
@@ -118,9 +119,11 @@ class Prior:
         if thin == "merge":
             counts, moved = merged(counts, min_records)
             report = [ThinValue(*each) for each in moved]
-        action = "dropped" if thin == "drop" else "kept"
-        left = [ThinValue(*each, action) for each in _thin_values(counts, min_records)]
-        dropped = {(each.attribute, each.value) for each in left if thin == "drop"}
+        left = [
+            ThinValue(name, value, records, _action(value, records, thin))
+            for name, value, records in _thin_values(counts, min_records)
+        ]
+        dropped = {(each.attribute, each.value) for each in left if each.action != "kept"}
         if thin != "drop":
             some = [each for each in left if each.records]
             _warn_of(some, min_records, len(counts.sources) > 1)
@@ -169,7 +172,8 @@ class Prior:
     def box(self, source: str, target: str, uncertainty: Uncertainty) -> Box:
         """All tables that ``uncertainty`` leaves possible.
 
-        The level of Confidence holds for all boxes of the prior at once, unless it says otherwise by its ``cells``.
+        The level of Confidence holds for all boxes of the prior at once, unless it says otherwise by its ``cells``. It
+        is a promise about a schema that was not chosen by looking at the same records.
         """
         if isinstance(uncertainty, Confidence):
             return self._confidence_box(source, target, uncertainty)
@@ -264,6 +268,13 @@ class Prior:
         return tuple(each for each in self.thin if each.records == 0 and each.action == "kept")
 
 
+def _action(value: str, records: int, thin: Thin) -> str:
+    """What becomes of a thin value that was not merged. That nobody is (missing) or (other) needs no protection."""
+    if records == 0 and value in (OTHER, MISSING):
+        return "left out"
+    return "dropped" if thin == "drop" else "kept"
+
+
 def _thin_values(counts: Counts, min_records: int) -> list[tuple[str, str, int]]:
     found = []
     for attribute in counts.schema:
@@ -281,11 +292,12 @@ def _warn_of(values: Sequence[ThinValue], min_records: int, several: bool) -> No
         for each in values[:10]
     )
     more = f" and {len(values) - 10} more" if len(values) > 10 else ""
-    number = "1 target value has" if len(values) == 1 else f"{len(values)} target values have"
+    one = len(values) == 1
+    number = "1 target value has" if one else f"{len(values)} target values have"
     sources = " in all sources, or in all but one" if several else ""
     warnings.warn(
-        f"{number} fewer than {min_records} records{sources}, too few to know its tables by: {shown}{more}; "
-        "thin='merge' merges such values, thin='drop' leaves them out",
+        f"{number} fewer than {min_records} records{sources}, too few to know {'its' if one else 'their'} "
+        f"tables by: {shown}{more}; thin='merge' merges such values, thin='drop' leaves them out",
         UserWarning,
         stacklevel=4,
     )

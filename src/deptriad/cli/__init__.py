@@ -1,0 +1,14 @@
+"""The command line: parse, call, show. One file for each group of commands."""
+
+try:
+    from deptriad.cli.app import main
+except ModuleNotFoundError as missing:
+    if missing.name and missing.name.partition(".")[0] not in ("typer", "rich"):
+        raise
+    raise SystemExit(
+        f"deptriad: {missing}; the command line needs it: pip install 'deptriad[cli]'"
+    ) from None
+
+from deptriad.cli import analyze, data, demo, rivals
+
+__all__ = ["analyze", "data", "demo", "main", "rivals"]

@@ -1,0 +1,229 @@
+"""deptriad analyze: the worst leaks, and what all releases together give away."""
+
+import json
+from collections.abc import Sequence
+from math import floor
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import typer
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from deptriad import frames, uncertainty
+from deptriad.analysis import Analysis, Leak
+from deptriad.cli.app import app, finite, leak_table, progress_bar, up
+from deptriad.cli.data import (
+    AsJson,
+    By,
+    Data,
+    HowSure,
+    MinRecords,
+    Query,
+    SchemaFile,
+    ThinWay,
+    Weight,
+    analysed,
+)
+from deptriad.coded import coded_frame
+from deptriad.text import printable
+from deptriad.witness import Witness, witness_of_codes
+
+
+@app.command(
+    "analyze",
+    epilog="Example: deptriad analyze survey.parquet --schema schema.json --uncertainty confidence:0.95 --totals",
+)
+def _analyze(
+    data: Data,
+    schema: SchemaFile = None,
+    by: By = None,
+    weight: Weight = None,
+    query: Query = None,
+    how_sure: HowSure = None,
+    epsilon: Annotated[
+        float, typer.Option(help="The budget with which each answer is released, at least 0.")
+    ] = 1.0,
+    top: Annotated[int, typer.Option(min=0, help="Show the N largest leakages.", metavar="N")] = 10,
+    totals: Annotated[
+        bool, typer.Option("--totals", help="Show what all releases together give away, too.")
+    ] = False,
+    with_witness: Annotated[
+        bool,
+        typer.Option("--witness", help="Look in DATA for what is attained; implies --totals."),
+    ] = False,
+    min_records: MinRecords = 20,
+    thin: ThinWay = "keep",
+    as_json: AsJson = False,
+    save: Annotated[
+        Path | None,
+        typer.Option(help="Write all triads to this .json or .parquet file.", dir_okay=False),
+    ] = None,
+) -> None:
+    """Tell how much releasing each answer gives away about each other answer.
+
+    DATA must be data that may be used for this, such as last year's public release: the result tells about it.
+    """
+    if save is not None and save.suffix.lower() not in (".json", ".parquet"):
+        raise ValueError(f"--save is {save}, expected a name that ends in .json or .parquet")
+    found = analysed(data, schema, by, weight, query, how_sure, min_records, thin)
+    rows = found.worst(top, epsilon)
+    brackets: list[Bracket] = []
+    if totals or with_witness:
+        records = frames.opened(data, query, found.schema) if with_witness else None
+        brackets = _brackets(found, epsilon, records, weight)
+    if save is not None:
+        found.save(save)
+    if as_json:
+        content = _in_json(found, rows, epsilon, brackets)
+        typer.echo(json.dumps(content, indent=1, ensure_ascii=False))
+        return
+    _show_analysis(found, rows, epsilon)
+    if brackets:
+        _show_brackets(brackets)
+    if save is not None:
+        typer.echo(f"All {len(found.pairs)} triads are in {save}")
+
+
+class Bracket(NamedTuple):
+    """What all releases together give away about one target: from what is attained to what is certain."""
+
+    target: str
+    own: float
+    witness: float | None
+    paired: float
+    pairwise: float
+    certified: float
+    budgets: float
+
+
+def _brackets(
+    found: Analysis, epsilon: float, records: Any | None, weight: str | None
+) -> list[Bracket]:
+    attained = {} if records is None else _witnesses(found, epsilon, records, weight)
+    return [
+        Bracket(
+            total.target,
+            total.own,
+            total.own + max(attained[name].overall, 0.0) if name in attained else None,
+            total.paired,
+            total.pairwise,
+            total.certified,
+            total.budgets,
+        )
+        for name, total in found.totals(epsilon).items()
+    ]
+
+
+def _witnesses(
+    found: Analysis, epsilon: float, records: Any, weight: str | None
+) -> dict[str, Witness]:
+    coded, _ = coded_frame(records, found.schema, weight)
+    budgets = [epsilon] * len(found.names)
+    witnesses = {}
+    with progress_bar("looking for witnesses") as show:
+        for place, name in enumerate(found.names):
+            witnesses[name] = witness_of_codes(
+                *(coded.codes, coded.sizes, budgets, place, coded.weights),
+                names=coded.names,
+                labels=coded.labels,
+            )
+            show(place + 1, len(found.names))
+    return witnesses
+
+
+def _show_brackets(brackets: Sequence[Bracket]) -> None:
+    console = Console(highlight=False)
+    seen = brackets[0].witness is not None
+    headings = [
+        "own ε",
+        *(["attained"] if seen else []),
+        "paired",
+        "pairwise",
+        "certified",
+        "sum of ε",
+    ]
+    table = Table("about", box=SIMPLE, title="All releases together", title_justify="left")
+    for heading in headings:
+        table.add_column(heading, justify="right")
+    for bracket in brackets:
+        numbers = [bracket.own, bracket.witness, *bracket[3:]]
+        cells = [up(number) if number is not None else "" for number in numbers]
+        if bracket.witness is not None:  # a lower bound is rounded down
+            cells[1] = _down(bracket.witness)
+        table.add_row(escape(printable(bracket.target)), *(cell for cell in cells if cell))
+    console.print(table, end="")
+    if seen:
+        console.print(
+            "attained: DATA itself gives away this much at least; the sets are the proof."
+        )
+    console.print(
+        "paired, pairwise: estimates, right only if the other answers are independent given this one.\n"
+        "certified: no joint distribution with these tables gives away more; this is the promise to make.\n"
+        "sum of ε: what holds without knowing anything."
+    )
+    low = [each for each in brackets if each.witness is not None and each.pairwise < each.witness]
+    for each in sorted(low, key=lambda each: each.pairwise - (each.witness or 0.0))[:5]:
+        console.print(
+            f"[bold]Warning:[/] about {escape(printable(each.target))} the paper's sum is {up(each.pairwise)}, yet "
+            f"{_down(each.witness or 0.0)} is attained: it is no bound."
+        )
+    if len(low) > 5:
+        console.print(f"The same holds for {len(low) - 5} more.")
+
+
+def _down(number: float) -> str:
+    """Print what is attained so that the print is attained too: rounded down."""
+    return f"{floor(number * 1000.0) / 1000.0:.3f}"
+
+
+def _in_json(
+    found: Analysis, rows: Sequence[Leak], epsilon: float, brackets: Sequence[Bracket]
+) -> dict[str, Any]:
+    known = None if found.uncertainty is None else uncertainty.as_text(found.uncertainty)
+    return {
+        "attributes": list(found.names),
+        "epsilon": epsilon,
+        "uncertainty": known,
+        "prior": found.facts,
+        "worst": [
+            {
+                "source": row.source,
+                "target": row.target,
+                "alpha": finite(row.triad.alpha),
+                "beta": finite(row.triad.beta),
+                "phi": finite(row.triad.phi),
+                "delta": finite(row.triad.delta),
+                "leakage": row.leakage,
+                "in_words": str(found.where(row.source, row.target, epsilon)),
+            }
+            for row in rows
+        ],
+        **({"totals": [bracket._asdict() for bracket in brackets]} if brackets else {}),
+    }
+
+
+def _show_analysis(found: Analysis, rows: Sequence[Leak], epsilon: float) -> None:
+    console = Console(highlight=False)
+    prior = found.prior
+    records = f"{prior.counts.records:,} records, " if prior else ""
+    sources = f", {len(prior.sources)} sources" if prior and len(prior.sources) > 1 else ""
+    console.print(
+        f"{records}{len(found.names)} attributes, {len(found.pairs)} ordered pairs{sources}."
+    )
+    known = found.uncertainty
+    how = "The tables are taken as they are." if known is None else uncertainty.in_words(known)
+    console.print(f"{how[0].upper()}{how[1:].rstrip('.')}.\n")
+    for row in rows[:3]:
+        console.print(escape(str(found.where(row.source, row.target, epsilon))))
+    console.print(leak_table(rows), end="")
+    console.print(
+        f"Leakage runs from 0, nothing is learnt, to ε = {epsilon:g}. Every number is a bound, rounded up;\n"
+        "the sentences give the sharper leakage of their pair."
+    )
+    if thin := [each for each in found.facts.get("thin", []) if each[2] != "kept"]:
+        shown = "; ".join(f"{name} = {value}: {action}" for name, value, action in thin[:10])
+        more = f"; and {len(thin) - 10} more" if len(thin) > 10 else ""
+        console.print(f"Thin values: {escape(printable(shown))}{more}.")
