@@ -3,6 +3,7 @@
 import itertools
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -447,3 +448,45 @@ def test_a_place_that_cannot_be_written_leaves_nothing_behind(analysis, place, t
         with pytest.raises(OSError, match=r"file|mine"):
             analysis.save(bad)
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["file", place.name]
+
+
+# ------------------------------------------------------------------------------------------- totals
+
+
+def coins():
+    frame = pd.DataFrame({"a": [0, 0, 1, 1] * 50, "b": [0, 1, 0, 1] * 50, "xor": [0, 1, 1, 0] * 50})
+    return dt.analyze(dt.Prior.from_data(frame, dt.Schema.infer(frame)))
+
+
+def test_totals_of_an_xor():
+    totals = coins().totals({"a": 1.0, "b": 1.0, "xor": 0.5})
+    assert list(totals) == ["a", "b", "xor"]
+    assert totals["xor"].own == 0.5
+    assert totals["xor"].pairwise == pytest.approx(0.5, abs=1e-12)
+    assert totals["xor"].certified == pytest.approx(0.5 + np.log(np.cosh(1.0)), abs=1e-12)
+    assert totals["xor"].budgets == 2.5
+    assert "certified" in totals.to_frame().columns
+
+
+def test_only_what_is_released_counts():
+    totals = coins().totals(1.0, sources=["a", "xor"])
+    assert totals["b"].own == 0
+    assert totals["b"].certified == pytest.approx(np.log(np.cosh(1.0)), abs=1e-12)
+    assert totals["a"].budgets == 2
+    with pytest.raises(ValueError, match=r"no attribute .xro.: did you mean .xor."):
+        coins().totals(1.0, sources=["xro"])
+
+
+def test_proofs_are_verified_from_the_tables():
+    analysis = coins()
+    proof = analysis.totals(1.0)["xor"].proof
+    assert analysis.verify(proof) <= proof.value
+    with pytest.raises(ValueError, match="xor"):
+        analysis.verify(replace(proof, value=proof.value - 1e-6))
+
+
+def test_totals_under_approximate_privacy_are_called_an_estimate():
+    total = coins().approximate_totals(1.0, 1e-6)["xor"]
+    assert total.epsilon == 3
+    assert total.delta == pytest.approx(3e-6)
+    assert total.estimate_epsilon == pytest.approx(1, abs=1e-9)

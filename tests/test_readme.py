@@ -1,4 +1,4 @@
-"""The Python and the commands of the README and of docs/data.md run, and print what the pages say they print."""
+"""The Python and the commands of the README and of the docs run, and print what the pages say they print."""
 
 import contextlib
 import io
@@ -12,7 +12,10 @@ pytest.importorskip("pandas")
 pytest.importorskip("statsmodels", reason="statsmodels, which has the README's survey, is absent")
 
 ROOT = Path(__file__).parents[1]
-README, DATA = ((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/data.md"))
+README, DATA, TOTALS = (
+    (ROOT / name).read_text(encoding="utf-8")
+    for name in ("README.md", "docs/data.md", "docs/totals.md")
+)
 
 
 def blocks(page, kind="python"):
@@ -26,15 +29,16 @@ def said(block):
         printed = re.match(r" *print\(.*?\)(?:  # (.*))?$", line)
         if printed and printed[1]:
             yield printed[1]
-        elif under and line.startswith("#"):
+        elif under and (line == "#" or line.startswith("# ")):
             yield line[2:]
             continue
         under = bool(printed and not printed[1])
 
 
-# each block of the README runs by itself; docs/data.md is read from top to bottom
+# each block of the README runs by itself; the other pages are read from top to bottom
 RUNS = {f"README {number}": block for number, block in enumerate(blocks(README))}
 RUNS["docs/data.md"] = "\n".join(blocks(DATA))
+RUNS["docs/totals.md"] = "\n".join(blocks(TOTALS))
 
 
 def test_there_is_something_to_run():

@@ -18,7 +18,7 @@ from deptriad.prior import Prior
 from deptriad.profile import Profile, Triad
 from deptriad.schema import Attribute, Schema
 from deptriad.tables import Box, Conditional
-from deptriad.totals import Proof, Total, Totals, verify
+from deptriad.totals import Proof, Total, Totals, target_total, verify
 from deptriad.uncertainty import Absolute, Confidence, Relative, Spread
 from deptriad.witness import Witness, attained, witness
 
@@ -52,6 +52,7 @@ __all__ = [
     "leakages",
     "metrics",
     "profile",
+    "target_total",
     "triad",
     "triads",
     "uncalibrated",

@@ -6,7 +6,7 @@ import json
 import math
 import os
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import permutations
@@ -23,7 +23,14 @@ from deptriad.profile import Profile, Triad
 from deptriad.schema import Schema, closest
 from deptriad.tables import Box, Conditional
 from deptriad.text import printable, rounded_up
-from deptriad.totals import Totals, target_total
+from deptriad.totals import (
+    ApproximateTotal,
+    Proof,
+    Totals,
+    approximate_total,
+    target_total,
+    verify,
+)
 from deptriad.uncertainty import Confidence, Uncertainty
 
 if TYPE_CHECKING:
@@ -311,18 +318,49 @@ class Analysis:
         >>> analysis.totals(1.0)["xor"]
         Total(xor: own=1, paired=1, pairwise=1, certified=1.434, budgets=3)
         """
-        budgets = dict(zip(self.names, self.budgets(epsilon).tolist(), strict=True))
-        released = self.names if sources is None else tuple(sources)
-        for name in released:
-            _place(name, self.names)
-        return Totals(
+        budgets = self._released(epsilon, sources)
+        totals = (
             target_total(
-                {source: self.table(source, target) for source in released if source != target},
-                {source: budgets[source] for source in released if source != target},
-                budgets[target] if target in released else 0.0,
+                self._tables_about(target, budgets),
+                _without(budgets, target),
+                budgets.get(target, 0.0),
             )
             for target in self.names
         )
+        return Totals(totals, self._kind)
+
+    def approximate_totals(
+        self, epsilon: Budgets, delta: Budgets, sources: Sequence[str] | None = None
+    ) -> dict[str, ApproximateTotal]:
+        """The same where mechanisms are (ε, δ)-LDP: an estimate from pairwise leakages, and as a bound the plain sums.
+
+        No certificate is known here but the sum of all ε and the sum of all δ.
+        """
+        budgets, deltas = self._released(epsilon, sources), self._released(delta, sources)
+        return {
+            target: approximate_total(
+                self._tables_about(target, budgets),
+                _without(budgets, target),
+                _without(deltas, target),
+                budgets.get(target, 0.0),
+                deltas.get(target, 0.0),
+            )
+            for target in self.names
+        }
+
+    def verify(self, proof: Proof) -> float:
+        """What the proof of a certified total proves, worked out again from the tables alone; an error if it lies."""
+        return verify(proof, self._tables_about(proof.target, proof.budgets))
+
+    def _released(self, epsilon: Budgets, sources: Sequence[str] | None) -> dict[str, float]:
+        """The budgets of what is released."""
+        for name in sources or ():
+            _place(name, self.names)
+        budgets = zip(self.names, self.budgets(epsilon).tolist(), strict=True)
+        return {name: budget for name, budget in budgets if sources is None or name in sources}
+
+    def _tables_about(self, target: str, sources: Iterable[str]) -> dict[str, Conditional | Box]:
+        return {source: self.table(source, target) for source in sources if source != target}
 
     def top(self, k: int = 10, epsilon: Budgets = 1.0) -> Any:
         """A frame of the k largest leakages: source, target, leakage."""
@@ -460,6 +498,10 @@ def _frame(columns: dict[str, Any], kind: str) -> Any:
     from deptriad import frames
 
     return frames.made(columns, kind)
+
+
+def _without(budgets: Mapping[str, float], target: str) -> dict[str, float]:
+    return {name: budget for name, budget in budgets.items() if name != target}
 
 
 def _place(name: str, names: tuple[str, ...]) -> int:

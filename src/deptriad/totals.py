@@ -18,8 +18,6 @@ from deptriad.tables import Box
 from deptriad.text import printable, rounded_up
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from deptriad.lines import Floats, Integers
     from deptriad.total_kernels import Sources
 
@@ -319,7 +317,8 @@ class Totals(Mapping[str, Total]):
     xor       0         0         0      0.434        2
     """
 
-    def __init__(self, totals: Iterable[Total]) -> None:
+    def __init__(self, totals: Iterable[Total], kind: str = "pandas") -> None:
+        self.kind = kind
         self._totals: dict[str, Total] = {}
         for total in totals:
             if total.target in self._totals:
@@ -345,11 +344,11 @@ class Totals(Mapping[str, Total]):
         names = ("target", *NUMBERS)
         return {name: [getattr(total, name) for total in self.values()] for name in names}
 
-    def to_frame(self) -> pd.DataFrame:
-        """A pandas data frame, one row for each target."""
-        import pandas
+    def to_frame(self) -> Any:
+        """A frame with a row for each target: own, paired, pairwise, certified, budgets."""
+        from deptriad import frames
 
-        return pandas.DataFrame(self.columns())
+        return frames.made(self.columns(), self.kind)
 
     def __repr__(self) -> str:
         names = [printable(name) for name in self]

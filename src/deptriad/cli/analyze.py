@@ -102,6 +102,8 @@ class Bracket(NamedTuple):
 def _brackets(
     found: Analysis, epsilon: float, records: Any | None, weight: str | None
 ) -> list[Bracket]:
+    with progress_bar("certifying totals"):
+        totals = found.totals(epsilon)
     attained = {} if records is None else _witnesses(found, epsilon, records, weight)
     return [
         Bracket(
@@ -113,7 +115,7 @@ def _brackets(
             total.certified,
             total.budgets,
         )
-        for name, total in found.totals(epsilon).items()
+        for name, total in totals.items()
     ]
 
 
