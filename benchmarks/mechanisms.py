@@ -2,9 +2,9 @@
 
     python benchmarks/mechanisms.py [RECORDS ...]
 
-50 values, ε = 1. The peer takes a record at a time, so it is timed on at most 10^5 of them (OLH estimates: 2000) and its
-time per record is compared; ours is timed on all. Each pair is timed several times, turn by turn, and the best of each
-counts. Without the peer this says so and ends.
+50 values, ε = 1. The peer takes a record at a time, so it is timed on at most 10^5 of them (OLH estimates: 2000) and
+its time per record is compared; ours is timed on all. Each pair is timed several times, turn by turn, and the best of
+each counts. Without the peer this says so and ends.
 """
 
 from __future__ import annotations
@@ -95,9 +95,7 @@ def main() -> None:
         from multi_freq_ldpy.pure_frequency_oracles import LH as _LH  # noqa: F401
         from multi_freq_ldpy.pure_frequency_oracles import UE as _UE  # noqa: F401
     except ImportError as missing:
-        print(
-            f"skipped: {missing}; pip install 'xxhash<4' multi-freq-ldpy==0.2.5 brings the peer"
-        )
+        print(f"skipped: {missing}; pip install 'xxhash<4' multi-freq-ldpy==0.2.5 brings the peer")
         return
     wanted = tuple(int(number) for number in sys.argv[1:]) or RECORDS
     results = {str(records): compare(records, peer) for records in wanted}

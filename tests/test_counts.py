@@ -741,3 +741,57 @@ def test_numbers_are_counted_exactly_beyond_a_float32():
     counts = dt.Counts.from_data(frame, SCHEMA.only("flag"), weight="w")
     assert counts.single("flag").tolist() == [2.0**40 + 2, 5, 0]
     assert counts.single("flag", weighted=False).tolist() == [3, 1, 0]
+
+
+# ------------------------------------------------------------------------------ sources that add up
+
+
+def by_number(values):
+    frame = pd.DataFrame({"a": ["x", "y"] * (len(values) // 2), "place": values})
+    schema = dt.Schema([dt.Attribute("a", ["x", "y"], missing="error")])
+    return dt.Counts.from_data(frame, schema, by="place")
+
+
+def test_pieces_by_number_or_with_missing_sources_add_up_to_the_whole():
+    one, two = [10.0, 2.0, None, 2.0], [2.0, 2.0, 7.0, None]
+    assert by_number(one) + by_number(two) == by_number(one + two)
+
+
+def test_counts_by_different_columns_do_not_add(some_counts):
+    schema = dt.Schema([dt.Attribute("a", ["x"], missing="error")])
+    frame = pd.DataFrame({"a": ["x"], "p": ["all"], "q": ["all"]})
+    plain = dt.Counts.from_data(frame, schema)
+    by = [dt.Counts.from_data(frame, schema, by=name) for name in "pq"]
+    for one, two in ((plain, by[0]), (by[0], by[1])):
+        with pytest.raises(ValueError, match="do not add up"):
+            one + two
+
+
+def test_sources_must_differ():
+    schema = dt.Schema([dt.Attribute("a", ["x"], missing="error")])
+    with pytest.raises(ValueError, match="distinct"):
+        dt.Counts(schema, ("s", "s"), np.ones((2, 1), dtype=np.int64))
+
+
+def test_tables_in_a_file_must_agree_with_each_other(tmp_path, some_counts):
+    some_counts.save(tmp_path / "mine.npz")
+    with np.load(tmp_path / "mine.npz") as saved:
+        members = {name: saved[name] for name in saved.files}
+    members["cells"][0, -1] += 1
+    np.savez(tmp_path / "mine.npz", **members)
+    with pytest.raises(ValueError, match="do not add up"):
+        dt.Counts.load(tmp_path / "mine.npz")
+
+
+def test_sources_that_change_between_two_readings_are_noticed(tmp_path):
+    pytest.importorskip("duckdb")
+    pd.DataFrame({"a": ["x", "y"] * 500}).to_csv(tmp_path / "data.csv", index=False)
+    schema = dt.Schema([dt.Attribute("a", ["x", "y"], missing="error")])
+    query = "SELECT *, (random() * 1e6)::int AS g FROM data"
+    with pytest.raises(ValueError, match="'g'.*changes while it is read"):
+        dt.Counts.from_data(tmp_path / "data.csv", schema, by="g", query=query)
+
+
+def test_counts_cannot_be_written_to(some_counts):
+    with pytest.raises(ValueError, match="read-only"):
+        some_counts.cells[0, 0] = 5

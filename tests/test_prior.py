@@ -1,6 +1,7 @@
 """Prior: tables and boxes of every ordered pair, thin values, several sources, and real coverage."""
 
 import itertools
+import time
 import re
 import warnings
 
@@ -81,7 +82,7 @@ def test_a_prior_of_counts_is_the_prior_of_their_data(frame):
 
 
 def test_without_a_schema_one_is_inferred_with_a_warning_about_public_data(frame):
-    with pytest.warns(UserWarning, match=r"(?is)infer.*public"):
+    with pytest.warns(UserWarning, match=r"no schema was given.*public"):
         prior = dt.Prior.from_data(frame, weight="w", by="place")
     assert tuple(prior.names) == ("letter", "flag", "size")
     assert prior.schema == dt.Schema.infer(frame, columns=["letter", "flag", "size"])
@@ -284,7 +285,9 @@ def test_confidence_takes_its_boxes_from_the_counts(frame, cells):
     prior = dt.Prior.from_data(frame, SCHEMA)
     for source, target in PAIRS:
         box = prior.box(source, target, dt.Confidence(0.9, cells))
-        every = cells or sum(len(s.values) * len(t.values) for s, t in itertools.permutations(SCHEMA, 2))
+        every = cells or sum(
+            len(s.values) * len(t.values) for s, t in itertools.permutations(SCHEMA, 2)
+        )
         expected = dt.Confidence(0.9, every).box(prior.counts.table(source, target))
         assert np.array_equal(box.lower, expected.lower)
         assert np.array_equal(box.upper, expected.upper)
@@ -368,3 +371,64 @@ def test_confidence_covers_all_true_tables_at_once(rng, sizes, records):
 def test_confidence_is_not_wider_than_it_must_be(rng):
     counts, joint = simulated(rng, (2, 2), 1000)
     assert 500 <= covered(counts, joint, 0.5) < 1000
+
+
+# ------------------------------------------------------------------- what only looks like knowledge
+
+
+def coin(weights=None):
+    frame = pd.DataFrame({"a": ["x", "y"] * 50, "b": ["p", "p", "q", "q"] * 25})
+    return frame if weights is None else frame.assign(w=weights)
+
+
+TWO = dt.Schema(
+    [dt.Attribute("a", ["x", "y"], missing="error"), dt.Attribute("b", ["p", "q"], missing="error")]
+)
+
+
+def test_a_value_whose_records_all_have_weight_0_is_refused():
+    with pytest.raises(ValueError, match="a = x .*weight 0"):
+        dt.Prior.from_data(coin([0.0, 1.0] * 50), TWO, weight="w")
+
+
+def test_confidence_says_when_values_were_chosen_from_the_same_records():
+    with pytest.warns(UserWarning, match="no schema was given"):
+        prior = dt.Prior.from_data(coin())
+    with pytest.warns(UserWarning, match="no guarantee"):
+        analysis = dt.analyze(prior, dt.Confidence(0.95))
+    assert "no guarantee" in repr(analysis)
+    thin = pd.DataFrame({"a": ["x"] * 95 + ["y"] * 3 + ["z"] * 30, "b": ["p", "q"] * 64})
+    prior = dt.Prior.from_data(thin, dt.Schema.infer(thin), thin="merge")
+    assert prior.chosen
+    with pytest.warns(UserWarning, match="no guarantee"):
+        dt.analyze(prior, dt.Confidence(0.95))
+
+
+@pytest.mark.filterwarnings("error")
+def test_confidence_is_a_guarantee_for_a_schema_fixed_beforehand():
+    analysis = dt.analyze(dt.Prior.from_data(coin(), TWO), dt.Confidence(0.95))
+    assert "no guarantee" not in repr(analysis)
+    assert analysis.uncertainty.cells == 8
+
+
+def test_confidence_for_fewer_cells_than_there_are_is_refused():
+    with pytest.raises(ValueError, match="cells is 4, expected None, or at least the 8"):
+        dt.analyze(dt.Prior.from_data(coin(), TWO), dt.Confidence(0.95, cells=4))
+
+
+def test_a_single_thin_category_that_becomes_other_is_reported():
+    frame = pd.DataFrame({"a": ["x"] * 195 + ["y"] * 5, "b": ["p", "q"] * 100})
+    with pytest.warns(UserWarning, match=r"\(other\) \(5\)"):
+        prior = dt.Prior.from_data(frame, TWO, thin="merge")
+    assert ("a", "y", 5, "merged into (other)") in prior.thin
+
+
+def test_merging_many_values_takes_no_longer_than_reading_them(rng):
+    codes = rng.integers(0, 1500, size=(60_000, 2))
+    frame = pd.DataFrame({"a": codes[:, 0], "b": codes[:, 1]})
+    schema = dt.Schema([dt.Attribute(name, range(1500), missing="error") for name in "ab"])
+    counts = dt.Counts.from_data(frame, schema)
+    start = time.perf_counter()
+    prior = dt.Prior.from_counts(counts, min_records=40, thin="merge")
+    assert time.perf_counter() - start < 5.0
+    assert prior.counts.records == 60_000

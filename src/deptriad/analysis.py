@@ -81,8 +81,8 @@ def analyze(
         )
     if len(prior.names) < 2:
         raise ValueError(f"the prior has one attribute, {prior.names[0]!r}, expected two or more")
-    if isinstance(uncertainty, Confidence) and uncertainty.cells is None:
-        uncertainty = replace(uncertainty, cells=prior.cells)
+    if isinstance(uncertainty, Confidence):
+        uncertainty = _for_all_tables(prior, uncertainty)
         _warn_of_unknown(prior)
     pairs = list(permutations(prior.names, 2))
     parts = []
@@ -94,6 +94,23 @@ def analyze(
         if progress:
             progress(start + len(some), len(pairs))
     return Analysis(prior.schema, _joined(parts), uncertainty, _facts(prior), prior, tables)
+
+
+def _for_all_tables(prior: Prior, uncertainty: Confidence) -> Confidence:
+    """Confidence whose level holds for all tables of the prior at once."""
+    if uncertainty.cells is not None and uncertainty.cells < prior.cells:
+        raise ValueError(
+            f"cells is {uncertainty.cells}, expected None, or at least the {prior.cells} of all ordered pairs: the "
+            "level is to hold for all tables at once"
+        )
+    if prior.chosen:
+        warnings.warn(
+            "Confidence is no guarantee here, since the values were chosen by looking at the same records: fix the "
+            "schema beforehand, from other data, and do not merge thin values",
+            UserWarning,
+            stacklevel=3,
+        )
+    return replace(uncertainty, cells=uncertainty.cells or prior.cells)
 
 
 def _table(
@@ -128,6 +145,7 @@ def _facts(prior: Prior) -> dict[str, Any]:
         "sources": len(prior.sources),
         "weighted": prior.counts.weighted,
         "min_records": prior.min_records,
+        "values_chosen_from_the_records": prior.chosen,
         "thin": [[each.attribute, each.value, each.action] for each in prior.thin],
     }
 
@@ -376,14 +394,21 @@ class Analysis:
         order = sorted(range(len(found)), key=lambda pair: (-found[pair], self.pairs[pair]))
         return [Leak(*self.pairs[pair], self.numbers[pair], found[pair]) for pair in order[:k]]
 
+    @property
+    def certainty(self) -> str:
+        """What is assumed about the tables, in words."""
+        if self.uncertainty is None:
+            return "the tables are taken as they are"
+        words = uncertainty.in_words(self.uncertainty)
+        if isinstance(self.uncertainty, Confidence) and self.facts.get(
+            "values_chosen_from_the_records"
+        ):
+            return f"no guarantee, since values were chosen by looking at the same records; else {words}"
+        return words
+
     def __repr__(self) -> str:
-        known = (
-            "tables taken as they are"
-            if self.uncertainty is None
-            else uncertainty.in_words(self.uncertainty)
-        )
         lines = [
-            f"Analysis of {len(self.names)} attributes, {len(self.pairs)} ordered pairs; {known}",
+            f"Analysis of {len(self.names)} attributes, {len(self.pairs)} ordered pairs; {self.certainty}",
             "largest leakages at ε = 1:",
         ]
         lines += [

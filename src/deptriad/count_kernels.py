@@ -8,6 +8,7 @@ share the pairs and nothing else. Tables are laid end to end: all single attribu
 
 from __future__ import annotations
 
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 
 SMALL = 256
 """Cells a byte can number; they are counted in four copies: adding to one cell twice in a row would have to wait."""
+
+
+ONE_AT_A_TIME = Lock()
+"""Not every threading layer of numba bears two parallel kernels at once, as Dask's threads would run them."""
 
 
 @compiled()
@@ -89,8 +94,11 @@ def count(
     codes: NDArray[Any], layout: tuple[Integers, Integers, Integers, Integers], records: Integers
 ) -> None:
     """Add a batch to the cells of every pair; ``layout`` is each pair's two rows, its width and where cells start."""
-    run = _few_pairs if codes.shape[1] * layout[0].size < FEW else _many_pairs
-    run(codes, *layout, records)
+    if codes.shape[1] * layout[0].size < FEW:
+        _few_pairs(codes, *layout, records)
+        return
+    with ONE_AT_A_TIME:
+        _many_pairs(codes, *layout, records)
 
 
 def count_weighted(
@@ -102,4 +110,5 @@ def count_weighted(
     weights: Floats,
 ) -> None:
     """Add a batch to the cells of every pair of its source, and its weights likewise."""
-    _weighted_pairs(codes, *layout, sources, weight, records, weights)
+    with ONE_AT_A_TIME:
+        _weighted_pairs(codes, *layout, sources, weight, records, weights)

@@ -98,29 +98,38 @@ class Counter:
     def __call__(self, batches: Iterator[Batch]) -> list[NDArray[Any]]:
         """Count all batches."""
         from deptriad import count_kernels
+        from deptriad.frames import ABSENT, UNSEEN
 
         number = len(self.layout.sizes)
-        records = np.zeros((self.sources, self.layout.cells), dtype=np.int64)
-        weights = np.zeros((self.sources, self.layout.cells) if self.weighted else (0, 0))
-        refused = np.zeros((3, number), dtype=np.int64)
+        records, weights, refused = self.nothing()
         for batch in batches:
             codes = _stacked(batch[:number])
-            if codes.size and codes.min() < 0:
-                refused[0] += (codes[:number] == -1).sum(axis=1)
-                refused[1] += (codes[:number] == -2).sum(axis=1)
-                continue
+            source = np.ascontiguousarray(batch[number], np.int64) if self.by else _NO_CODES
+            weight = np.ascontiguousarray(batch[-1], np.float64) if self.weighted else _NO_WEIGHTS
+            if codes.min(initial=0) < 0:
+                refused[:2] += [(codes[:number] == bad).sum(axis=1) for bad in (UNSEEN, ABSENT)]
+            refused[2, 0] += (~((weight >= 0.0) & (weight < np.inf))).sum()
+            refused[3, 0] += (source < 0).sum()
+            if refused.any():
+                continue  # nothing is counted that will not be used
             if not (self.by or self.weighted):
                 count_kernels.count(codes, self.layout.arrays, records[0])
                 continue
-            weight = np.ascontiguousarray(batch[-1] if self.weighted else [], dtype=np.float64)
-            if self.weighted and not ((weight >= 0.0) & (weight < np.inf)).all():
-                refused[2, 0] += int((~((weight >= 0.0) & (weight < np.inf))).sum())
-                continue
-            source = np.ascontiguousarray(batch[number]) if self.by else np.zeros(codes.shape[1])
+            source = source if self.by else np.zeros(codes.shape[1], dtype=np.int64)
             count_kernels.count_weighted(
-                codes, self.layout.arrays, source.astype(np.int64), weight, records, weights
+                codes, self.layout.arrays, source, weight, records, weights
             )
         return [records.ravel(), weights.ravel(), refused.ravel()]
+
+    def nothing(self) -> tuple[Integers, Floats, Integers]:
+        """No records and no weights; and no refused values: undeclared, missing, bad weights, unknown sources."""
+        cells = self.sources, self.layout.cells
+        refused = np.zeros((4, len(self.layout.sizes)), dtype=np.int64)
+        return np.zeros(cells, np.int64), np.zeros(cells if self.weighted else (0, 0)), refused
+
+
+_NO_CODES: Integers = np.zeros(0, dtype=np.int64)
+_NO_WEIGHTS: Floats = np.zeros(0)
 
 
 def _stacked(columns: Batch) -> NDArray[Any]:
@@ -154,16 +163,27 @@ class Counts:
     sources: tuple[str, ...]
     cells: Integers
     weights: Floats | None = None
+    by: str | None = None
 
     def __post_init__(self) -> None:
-        layout = Layout(self.schema.sizes)
-        shape = len(self.sources), layout.cells
-        for name in ("cells", "weights"):
+        if not self.sources or len(set(self.sources)) < len(self.sources):
+            raise ValueError(
+                f"sources are {list(self.sources)}, expected distinct names, at least one"
+            )
+        shape = len(self.sources), Layout(self.schema.sizes).cells
+        for name, kind in (("cells", np.int64), ("weights", np.float64)):
             array = getattr(self, name)
-            if array is not None and array.shape != shape:
-                raise ValueError(f"{name} has shape {array.shape}, expected {shape}")
-            if array is not None and not (array >= 0).all():
-                raise ValueError(f"{name} has a number below 0, expected counts")
+            if array is None and name == "weights":
+                continue
+            if array.shape != shape or array.dtype != kind:
+                raise ValueError(
+                    f"{name} are {array.dtype} of shape {array.shape}, expected {np.dtype(kind)} of shape {shape}"
+                )
+            if not ((array >= 0) & np.isfinite(array)).all():
+                raise ValueError(f"{name} has a number below 0 or none, expected counts")
+            kept = array.copy()
+            kept.flags.writeable = False
+            object.__setattr__(self, name, kept)
 
     @cached_property
     def layout(self) -> Layout:
@@ -236,21 +256,49 @@ class Counts:
             if frames.streams(frame)
             else iter([_grouped(encode(frame), count, progress)])
         )
-        cells = np.zeros((number, layout.cells), dtype=np.int64)
-        weights = np.zeros(cells.shape) if weight else None
-        refused = np.zeros((3, len(schema)), dtype=np.int64)
+        cells, weights, refused = count.nothing()
         for records, sums, bad in parts:
+            if not np.isfinite(sums).all():
+                raise ValueError(f"the weights in {weight!r} are too large to add up: scale them down")
             cells += records.reshape(cells.shape)
+            weights += sums.reshape(weights.shape)
             refused += bad.reshape(refused.shape)
-            if weights is not None:
-                weights += sums.reshape(cells.shape)
         frames.refuse_codes(frame, schema, refused[:2])
         if refused[2, 0]:
             raise ValueError(
                 f"the weight column {weight!r} has {refused[2, 0]:,} values that are missing, negative or infinite, "
                 "expected numbers ≥ 0"
             )
-        return cls(schema, sources.values if sources else (ALL,), cells, weights)
+        if refused[3, 0]:
+            raise ValueError(
+                f"{refused[3, 0]:,} values of {sources.name if sources else ''!r} were not there when the sources were "
+                "looked up: the data changes while it is read, as a query with random() does; make a copy first"
+            )
+        names = sources.values if sources else (ALL,)
+        order = sorted(
+            range(number), key=names.__getitem__
+        )  # the order in which sums have them, too
+        return cls(
+            schema,
+            tuple(names[place] for place in order),
+            cells[order],
+            weights[order] if weight else None,
+            sources.name if sources else None,
+        )
+
+    def _check_margins(self) -> None:
+        """Every table must have the counts of its two attributes as margins."""
+        for i, j in self.layout.pairs:
+            if i != j:
+                table = self.layout.table(self.cells, i, j)
+                for place, axis in ((i, -1), (j, -2)):
+                    if not np.array_equal(
+                        table.sum(axis=axis), self.layout.single(self.cells, place)
+                    ):
+                        names = self.schema.names
+                        raise ValueError(
+                            f"its tables of {names[i]!r} and {names[j]!r} do not add up"
+                        )
 
     @property
     def weighted(self) -> bool:
@@ -289,7 +337,7 @@ class Counts:
             raise ValueError(f"there is no source {source!r}: {closest(source, self.sources)}")
         place = self.sources.index(source)
         weights = None if self.weights is None else self.weights[place : place + 1]
-        return Counts(self.schema, (source,), self.cells[place : place + 1], weights)
+        return Counts(self.schema, (source,), self.cells[place : place + 1], weights, self.by)
 
     def __add__(self, other: Counts) -> Counts:
         if not isinstance(other, Counts):
@@ -302,6 +350,10 @@ class Counts:
             raise ValueError(
                 "one of the counts has weights and the other has none: they do not add up"
             )
+        if self.by != other.by:
+            raise ValueError(
+                f"the counts are by {self.by!r} and by {other.by!r}, expected the same column: they do not add up"
+            )
         sources = tuple(sorted({*self.sources, *other.sources}))
         cells = np.zeros((len(sources), self.layout.cells), dtype=np.int64)
         weights = np.zeros(cells.shape) if self.weighted else None
@@ -310,13 +362,13 @@ class Counts:
             cells[places] += counts.cells
             if weights is not None and counts.weights is not None:
                 weights[places] += counts.weights
-        return Counts(self.schema, sources, cells, weights)
+        return Counts(self.schema, sources, cells, weights, self.by)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Counts):
             return NotImplemented
         return (
-            (self.schema, self.sources) == (other.schema, other.sources)
+            (self.schema, self.sources, self.by) == (other.schema, other.sources, other.by)
             and np.array_equal(self.cells, other.cells)
             and self.weighted == other.weighted
             and (self.weights is None or np.array_equal(self.weights, other.weights))  # type: ignore[arg-type]
@@ -335,6 +387,7 @@ class Counts:
             "format": FORMAT,
             "version": VERSION,
             "sources": list(self.sources),
+            "by": self.by,
             "weighted": self.weighted,
             "schema": self.schema.to_json(),
         }
@@ -357,9 +410,12 @@ class Counts:
                 weights = held["weights"] if about["weighted"] else None
             schema = Schema.from_json(about["schema"], f"the schema in {path}")
             sources = tuple(str(source) for source in about["sources"])
-            if cells.dtype != np.int64 or (weights is not None and weights.dtype != np.float64):
-                raise ValueError("its arrays are of another type")
-            return cls(schema, sources, cells, weights)
+            by = about["by"]
+            if not (by is None or isinstance(by, str)):
+                raise ValueError(f'its "by" is {by!r}, expected a name')
+            counts = cls(schema, sources, cells, weights, by)
+            counts._check_margins()
+            return counts
         except (
             zipfile.BadZipFile,
             zlib.error,
@@ -376,12 +432,11 @@ class Counts:
 def _grouped(codes: Frame, count: Counter, progress: Progress | None) -> list[NDArray[Any]]:
     """What ``Counter`` returns, by one group-by for each table: for engines that cannot stream."""
     from deptriad import frames
+    from deptriad.frames import ABSENT, UNSEEN
 
     names = codes.collect_schema().names()
     layout, number = count.layout, len(count.layout.sizes)
-    records = np.zeros((count.sources, layout.cells), dtype=np.int64)
-    weights = np.zeros(records.shape if count.weighted else (0, 0))
-    refused = np.zeros((3, number), dtype=np.int64)
+    records, weights, refused = count.nothing()
     for done, ((i, j), start) in enumerate(zip(layout.pairs, layout.starts[:-1], strict=True), 1):
         keys = dict.fromkeys(
             [names[i], names[j], *(names[number : number + 1] if count.by else [])]
@@ -389,12 +444,11 @@ def _grouped(codes: Frame, count: Counter, progress: Progress | None) -> list[ND
         group = frames.grouped(codes, list(keys), names[-1] if count.weighted else None)
         first, second = group[names[i]], group[names[j]] if i != j else 0
         if i == j:
-            refused[0, i], refused[1, i] = (
-                group["records"][first == bad].sum() for bad in (-1, -2)
-            )
+            refused[:2, i] = [group["records"][first == bad].sum() for bad in (UNSEEN, ABSENT)]
             refused[2, 0] += int(group["refused"].sum()) if count.weighted else 0
         source = group[names[number]] if count.by else np.zeros(len(first), dtype=np.int64)
-        if np.min(first, initial=0) < 0 or np.min(second, initial=0) < 0:
+        refused[3, 0] += group["records"][source < 0].sum()
+        if min(np.min(code, initial=0) for code in (first, second, source)) < 0:
             continue
         cell = start + first * (layout.sizes[j] if i != j else 1) + second
         np.add.at(records, (source, cell), group["records"])

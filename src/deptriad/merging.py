@@ -28,7 +28,7 @@ def merged(counts: Counts, min_records: int) -> tuple[Counts, list[Moved]]:
         attributes.append(after)
         places.append(place)
         thin = thin_of(records, max(min_records, 1))
-        for code in _joined(place):
+        for code in _joined(place, attribute, after):
             if attribute.edges is not None and not thin[code]:
                 continue  # a bin that took in its neighbour
             into = f"merged into {after.values[place[code]]}"
@@ -40,12 +40,16 @@ def merged(counts: Counts, min_records: int) -> tuple[Counts, list[Moved]]:
     weights = counts.weights
     if weights is not None:
         weights = _regrouped(weights, counts.layout, Layout(schema.sizes), places)
-    return Counts(schema, counts.sources, cells, weights), moved
+    return Counts(schema, counts.sources, cells, weights, counts.by), moved
 
 
-def _joined(place: Integers) -> list[int]:
-    """Old codes that share a new code with another."""
-    return [code for code in range(place.size) if (place == place[code]).sum() > 1]
+def _joined(place: Integers, before: Attribute, after: Attribute) -> list[int]:
+    """Old codes that share a new code with another, or are called something else now."""
+    return [
+        code
+        for code in range(place.size)
+        if (place == place[code]).sum() > 1 or before.values[code] != after.values[place[code]]
+    ]
 
 
 def thin_of(records: NDArray[Any], min_records: int) -> NDArray[np.bool_]:
@@ -128,16 +132,12 @@ def _regrouped(
     cells: NDArray[Any], before: Layout, after: Layout, places: list[Integers]
 ) -> NDArray[Any]:
     """The same counts with old codes added up under their new ones."""
-    moves = [
-        (place[:, None] == np.arange(size)).astype(cells.dtype)
-        for place, size in zip(places, after.sizes, strict=True)
-    ]
-    new = np.empty((len(cells), after.cells), dtype=cells.dtype)
-    for number, (i, j) in enumerate(before.pairs):
-        part = new[:, after.starts[number] : after.starts[number + 1]]
+    new = np.zeros((len(cells), after.cells), dtype=cells.dtype)
+    every: Any = slice(None)
+    for i, j in before.pairs:
         if i == j:
-            part[:] = before.single(cells, i) @ moves[i]
+            np.add.at(after.single(new, i), (every, places[i]), before.single(cells, i))
         else:
-            table = np.einsum("sxu,xy,uv->syv", before.table(cells, i, j), moves[i], moves[j])
-            part[:] = table.reshape(len(cells), -1)
+            cell = every, places[i][:, None], places[j]
+            np.add.at(after.table(new, i, j), cell, before.table(cells, i, j))
     return new

@@ -42,7 +42,8 @@ class Prior:
     """p(source | target) of every ordered pair of attributes, from one source of data or from several.
 
     Make one with ``from_data`` or ``from_counts``. It must come from public data, or from data whose use for this is
-    granted: its tables tell about the people in it.
+    granted: its tables tell about the people in it. ``chosen`` says whether the values were chosen by looking at the
+    same records, by inferring the schema or merging thin values; then Confidence is no guarantee.
 
     Examples
     --------
@@ -58,6 +59,7 @@ class Prior:
     min_records: int = 20
     thin: tuple[ThinValue, ...] = ()
     dropped: frozenset[tuple[str, str]] = frozenset()
+    chosen: bool = False
     kind: str = field(default="pandas", compare=False)
 
     @classmethod
@@ -86,11 +88,12 @@ class Prior:
         """
         from deptriad import frames
 
+        chosen = schema is None
         if schema is None:
             apart = [name for name in (weight, by) if name is not None]
             schema = taken_as_public(data, without=apart, query=query)
         counts = Counts.from_data(data, schema, weight, by, query, progress)
-        return cls._made(counts, min_records, thin, frames.kind_of(data))
+        return cls._made(counts, min_records, thin, chosen, frames.kind_of(data))
 
     @classmethod
     def from_counts(cls, counts: Counts, min_records: int = 20, thin: Thin = "keep") -> Self:
@@ -108,10 +111,17 @@ class Prior:
             schema too; "drop" leaves them out as values to protect. ``prior.thin`` lists them in any case. An (other)
             or (missing) that nobody has is always left out.
         """
-        return cls._made(counts, min_records, thin, "pandas")
+        return cls._made(counts, min_records, thin)
 
     @classmethod
-    def _made(cls, counts: Counts, min_records: int, thin: Thin, kind: str) -> Self:
+    def _made(
+        cls,
+        counts: Counts,
+        min_records: int,
+        thin: Thin,
+        chosen: bool = False,
+        kind: str = "pandas",
+    ) -> Self:
         as_whole(min_records, "min_records", 0)
         if thin not in ("keep", "merge", "drop"):
             raise ValueError(f"thin is {thin!r}, expected 'keep', 'merge' or 'drop'")
@@ -119,15 +129,17 @@ class Prior:
         if thin == "merge":
             counts, moved = merged(counts, min_records)
             report = [ThinValue(*each) for each in moved]
+            chosen = chosen or bool(moved)
         left = [
             ThinValue(name, value, records, _action(value, records, thin))
             for name, value, records in _thin_values(counts, min_records)
         ]
-        dropped = {(each.attribute, each.value) for each in left if each.action != "kept"}
-        if thin != "drop":
-            some = [each for each in left if each.records]
-            _warn_of(some, min_records, len(counts.sources) > 1)
-        return cls(counts, min_records, tuple(report + left), frozenset(dropped), kind)
+        dropped = {
+            (each.attribute, each.value) for each in left if each.action in ("dropped", "left out")
+        }
+        some = [each for each in left if each.records and each.action == "kept"]
+        _warn_of(some, min_records, len(counts.sources) > 1)
+        return cls(counts, min_records, tuple(report + left), frozenset(dropped), chosen, kind)
 
     @property
     def schema(self) -> Schema:
@@ -173,7 +185,7 @@ class Prior:
         """All tables that ``uncertainty`` leaves possible.
 
         The level of Confidence holds for all boxes of the prior at once, unless it says otherwise by its ``cells``. It
-        is a promise about a schema that was not chosen by looking at the same records.
+        is a guarantee only if the values were not ``chosen`` by looking at the same records.
         """
         if isinstance(uncertainty, Confidence):
             return self._confidence_box(source, target, uncertainty)
@@ -264,15 +276,17 @@ class Prior:
 
     @property
     def unknown(self) -> tuple[ThinValue, ...]:
-        """Values to protect of which there is no record."""
-        return tuple(each for each in self.thin if each.records == 0 and each.action == "kept")
+        """Values to protect of which there is no record: a row under Confidence only, a wholly uncertain one."""
+        return tuple(each for each in self.thin if each.action == "no records")
 
 
 def _action(value: str, records: int, thin: Thin) -> str:
     """What becomes of a thin value that was not merged. That nobody is (missing) or (other) needs no protection."""
     if records == 0 and value in (OTHER, MISSING):
         return "left out"
-    return "dropped" if thin == "drop" else "kept"
+    if thin == "drop":
+        return "dropped"
+    return "kept" if records else "no records"
 
 
 def _thin_values(counts: Counts, min_records: int) -> list[tuple[str, str, int]]:
@@ -281,6 +295,13 @@ def _thin_values(counts: Counts, min_records: int) -> list[tuple[str, str, int]]
         records = counts.singles(attribute.name, weighted=False)
         for code in np.flatnonzero(thin_of(records, max(min_records, 1))):
             found.append((attribute.name, attribute.values[code], int(records[:, code].sum())))
+        weightless = (records > 0).any(axis=0) & ~counts.singles(attribute.name).any(axis=0)
+        if weightless.any():
+            value = attribute.values[int(np.argmax(weightless))]
+            raise ValueError(
+                f"all records with {attribute.name} = {value} have weight 0, so that nothing is known about them: "
+                "leave the value out of the schema, or the records out of the data"
+            )
     return found
 
 

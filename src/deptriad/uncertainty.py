@@ -199,22 +199,25 @@ def from_text(text: str) -> Uncertainty:
     kind, _, detail = text.partition(":")
     if kind == "spread":
         return Spread(detail or "std")  # type: ignore[arg-type]
-    if kind not in ("relative", "absolute", "confidence"):
-        raise ValueError(
-            f"uncertainty is {text!r}, expected relative:0.1, absolute:0.01, spread:std or confidence:0.95"
-        )
-    level, _, cells = detail.partition("/")
+    if kind == "relative":
+        return Relative(_number(detail, text))
+    if kind == "absolute":
+        return Absolute(_number(detail, text))
+    if kind == "confidence":
+        level, slash, cells = detail.partition("/")
+        return Confidence(_number(level, text), int(_number(cells, text)) if slash else None)
+    raise ValueError(
+        f"uncertainty is {text!r}, expected relative:0.1, absolute:0.01, spread:std or confidence:0.95"
+    )
+
+
+def _number(digits: str, text: str) -> float:
     try:
-        number = float(level)
-        if kind == "confidence":
-            return Confidence(number, int(cells) if cells else None)
+        return float(digits)
     except ValueError:
-        if level.replace(".", "").isdigit():
-            raise
         raise ValueError(
-            f"uncertainty is {text!r}, expected a number after {kind}:, such as {kind}:0.1"
+            f"uncertainty is {text!r}, expected a number in place of {digits!r}, as in relative:0.1"
         ) from None
-    return Relative(number) if kind == "relative" else Absolute(number)
 
 
 def as_text(uncertainty: Uncertainty) -> str:

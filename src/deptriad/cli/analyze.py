@@ -28,6 +28,7 @@ from deptriad.cli.data import (
     analysed,
 )
 from deptriad.coded import coded_frame
+from deptriad.lines import as_budget
 from deptriad.text import printable
 from deptriad.witness import Witness, witness_of_codes
 
@@ -68,6 +69,7 @@ def _analyze(
     """
     if save is not None and save.suffix.lower() not in (".json", ".parquet"):
         raise ValueError(f"--save is {save}, expected a name that ends in .json or .parquet")
+    as_budget(epsilon, "--epsilon")
     found = analysed(data, schema, by, weight, query, how_sure, min_records, thin)
     rows = found.worst(top, epsilon)
     brackets: list[Bracket] = []
@@ -187,7 +189,7 @@ def _in_json(
     known = None if found.uncertainty is None else uncertainty.as_text(found.uncertainty)
     return {
         "attributes": list(found.names),
-        "epsilon": epsilon,
+        "epsilon": finite(epsilon),
         "uncertainty": known,
         "prior": found.facts,
         "worst": [
@@ -198,7 +200,7 @@ def _in_json(
                 "beta": finite(row.triad.beta),
                 "phi": finite(row.triad.phi),
                 "delta": finite(row.triad.delta),
-                "leakage": row.leakage,
+                "leakage": finite(row.leakage),
                 "in_words": str(found.where(row.source, row.target, epsilon)),
             }
             for row in rows
@@ -215,9 +217,7 @@ def _show_analysis(found: Analysis, rows: Sequence[Leak], epsilon: float) -> Non
     console.print(
         f"{records}{len(found.names)} attributes, {len(found.pairs)} ordered pairs{sources}."
     )
-    known = found.uncertainty
-    how = "The tables are taken as they are." if known is None else uncertainty.in_words(known)
-    console.print(f"{how[0].upper()}{how[1:].rstrip('.')}.\n")
+    console.print(f"{found.certainty[0].upper()}{found.certainty[1:]}.\n")
     for row in rows[:3]:
         console.print(escape(str(found.where(row.source, row.target, epsilon))))
     console.print(leak_table(rows), end="")

@@ -1,7 +1,7 @@
 """deptriad schema, and what every command that reads data shares."""
 
 from pathlib import Path
-from typing import Annotated, Literal, cast
+from typing import Annotated, Literal, cast, get_args
 
 import typer
 from rich.box import SIMPLE
@@ -62,24 +62,17 @@ def analysed(
 ) -> Analysis:
     """From a file to an analysis, with bars; what all commands that read a prior do first."""
     known = None if how_sure is None else uncertainty.from_text(how_sure)
-    declared = _public_schema(data, by, weight, query) if schema is None else Schema.load(schema)
+    if thin not in get_args(Thin):
+        raise ValueError(f"--thin is {thin!r}, expected {', '.join(get_args(Thin))}")
+    declared = None if schema is None else Schema.load(schema)
+    if declared is not None:  # a schema of the whole file has these columns, too
+        declared = declared.without(*(name for name in (by, weight) if name and name in declared))
     with progress_bar("counting records") as show:
         prior = Prior.from_data(
             data, declared, weight, by, query, min_records, cast(Thin, thin), progress=show
         )
     with progress_bar("computing triads") as show:
         return analyze(prior, known, progress=show)
-
-
-def _public_schema(data: str, by: str | None, weight: str | None, query: str | None) -> Schema:
-    typer.echo(
-        "note: without --schema the values of each column are taken from DATA, which is right for public data only; "
-        "`deptriad schema` writes a schema to edit",
-        err=True,
-    )
-    return Schema.infer(
-        data, without=[name for name in (by, weight) if name is not None], query=query
-    )
 
 
 @app.command("schema", epilog="Example: deptriad schema survey.csv --bins 5 --out schema.json")

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deptriad.lines import Floats, Integers
-from deptriad.mechanisms.base import MOST_REPORTS, Reports, Support, checked, tally
+from deptriad.mechanisms.base import MOST_REPORTS, Reports, Support
 from deptriad.mechanisms.chance import Source
+from deptriad.mechanisms.entries import checked, tally
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

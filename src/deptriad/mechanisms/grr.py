@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deptriad.lines import Floats, Integers
-from deptriad.mechanisms.base import Reports, Support, checked, smallest_type, tally
+from deptriad.mechanisms.base import Reports, Support
 from deptriad.mechanisms.chance import Source, halves
+from deptriad.mechanisms.entries import checked, smallest_type, tally
 from deptriad.mechanisms.rational import exp_below
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class GRR(Support):
     >>> reports = grr.perturb([0, 0, 0, 1, 1, 2] * 10_000, rng=np.random.default_rng(1))
     >>> estimate = grr.estimate(reports)
     >>> estimate.frequencies.round(2), estimate.standard_errors.round(3)
-    (array([0.5 , 0.33, 0.17]), array([0.008, 0.007, 0.007]))
+    (array([0.51, 0.34, 0.15]), array([0.008, 0.007, 0.007]))
     """
 
     @cached_property

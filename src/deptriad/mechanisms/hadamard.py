@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deptriad.lines import Floats, Integers
-from deptriad.mechanisms.base import Reports, Support, checked, smallest_type, tally
+from deptriad.mechanisms.base import Reports, Support
 from deptriad.mechanisms.chance import Source
+from deptriad.mechanisms.entries import checked, smallest_type, tally
 from deptriad.mechanisms.rational import exp_below
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class HadamardResponse(Support):
     [[3.0, 1.0, 3.0, 1.0], [3.0, 3.0, 1.0, 1.0], [3.0, 1.0, 1.0, 3.0]]
     >>> reports = hadamard.perturb([0, 0, 0, 1, 1, 2] * 10_000, rng=np.random.default_rng(1))
     >>> hadamard.estimate(reports).frequencies.round(2)
-    array([0.51, 0.32, 0.16])
+    array([0.48, 0.33, 0.17])
     """
 
     @property

@@ -9,6 +9,7 @@ functions that need it.
 from __future__ import annotations
 
 import numpy as np
+
 from deptriad.kernels import compiled
 
 ALL = np.uint64(2**64 - 1)

@@ -26,7 +26,7 @@ class OUE(Unary):
     [0.5, 0.268941]
     >>> reports = oue.perturb([0, 0, 0, 1, 1, 2] * 10_000, rng=np.random.default_rng(1))
     >>> reports.shape, reports.dtype, oue.estimate(reports).frequencies.round(2)
-    ((60000, 1), dtype('uint8'), array([0.5 , 0.33, 0.17]))
+    ((60000, 1), dtype('uint8'), array([0.51, 0.33, 0.17]))
     """
 
     @cached_property

@@ -29,10 +29,10 @@ class Staircase(Tabled):
     >>> from deptriad.mechanisms import Staircase
     >>> staircase = Staircase(size=5, epsilon=1.0)
     >>> staircase.step, staircase.matrix()[2].round(3).tolist()
-    (2, [0.282, 0.145, 0.145, 0.145, 0.282])
-    >>> reports = staircase.perturb([0, 1, 1, 2, 4] * 20_000, rng=np.random.default_rng(1))
+    (2, [0.304, 0.131, 0.131, 0.131, 0.304])
+    >>> reports = staircase.perturb([0, 1, 1, 1, 2, 3, 4, 4, 4, 4] * 20_000, rng=np.random.default_rng(1))
     >>> staircase.estimate(reports).frequencies.round(1)
-    array([0.2, 0.4, 0.2, 0. , 0.2])
+    array([0.1, 0.3, 0.1, 0.1, 0.4])
     """
 
     def __post_init__(self) -> None:

@@ -26,7 +26,7 @@ class SUE(Unary):
     [[2.0, 4.0, 1.0, 2.0], [2.0, 1.0, 4.0, 2.0]]
     >>> reports = sue.perturb([0, 1, 1, 1], rng=np.random.default_rng(1))
     >>> np.unpackbits(reports, axis=1, count=2, bitorder="little").tolist()
-    [[1, 1], [0, 0], [0, 1], [1, 1]]
+    [[1, 0], [1, 1], [1, 1], [1, 0]]
     """
 
     @cached_property
