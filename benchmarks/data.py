@@ -195,7 +195,7 @@ def large(folder: Path, rows: int) -> dict[str, Any]:
     bare = best(bare_read(path), 1)
     print(f"  bare read {bare:.1f} s")
     result: dict[str, Any] = {"rows": rows, "bare_read_seconds": bare}
-    for engine in ("file (DuckDB)", "Polars, lazy"):
+    for engine in ("file (DuckDB)", "Polars, lazy", "Ibis", "Dask, 2 processes"):
         code = PROBE.format(
             here=str(Path(__file__).parent),
             schema=str(folder / "schema.json"),

@@ -490,3 +490,16 @@ def test_totals_under_approximate_privacy_are_called_an_estimate():
     assert total.epsilon == 3
     assert total.delta == pytest.approx(3e-6)
     assert total.estimate_epsilon == pytest.approx(1, abs=1e-9)
+
+
+@pytest.mark.parametrize("sources", [["a"], []])
+def test_totals_where_nothing_else_is_released(sources):
+    totals = coins().totals({"a": 1.0} if sources else {}, sources=sources)
+    own = float(len(sources))
+    total = totals["a"]
+    assert (total.own, total.paired, total.pairwise, total.certified, total.budgets) == (own,) * 5
+
+
+def test_sources_are_a_list():
+    with pytest.raises(ValueError, match=r"expected a list of names: \['xor'\]"):
+        coins().totals(1.0, sources="xor")

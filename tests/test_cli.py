@@ -496,3 +496,14 @@ def test_totals_are_explained_and_the_paper_is_warned_of(run, xor):
     _, output, _ = run("analyze", "coins.csv", "--totals")
     assert "attained" not in output
     assert "Warning" not in output
+
+
+def test_witness_and_certificate_are_about_the_same_people(run, tmp_path):
+    """A value that was dropped is in neither."""
+    pytest.importorskip("duckdb")
+    rows = [f"{a},{b},{a ^ b}" for a in (0, 1) for b in (0, 1)] * 200 + ["0,0,7"] * 3
+    (tmp_path / "coins.csv").write_text("\n".join(["first,second,differ", *rows]) + "\n")
+    code, output, _ = run("analyze", "coins.csv", "--witness", "--thin", "drop", "--json")
+    assert code == 0
+    for each in strict_json(output)["totals"]:
+        assert each["witness"] <= each["certified"]

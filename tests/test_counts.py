@@ -622,7 +622,9 @@ def test_a_file_of_another_kind_is_refused(tmp_path):
     refused(tmp_path, tmp_path / "records.xlsx", PERSON, "records.xlsx", r"\.csv", r"\.parquet")
 
 
-@pytest.mark.parametrize("data", [None, 3, [1, 2], {"age": [1]}, np.zeros((2, 2))])
+@pytest.mark.parametrize(
+    "data", [None, 3, [1, 2], {"age": [1]}, np.zeros((2, 2)), pd.Series([1, 2], name="age")]
+)
 def test_what_is_no_data_is_refused(data):
     with pytest.raises((TypeError, ValueError), match=type(data).__name__):
         dt.Counts.from_data(data, PERSON)
@@ -729,11 +731,174 @@ def test_a_query_is_asked_of_the_file(tmp_path, form):
         ("SELEC age FROM data", "SELEC"),
         ("SELECT sex FROM data", "'age'"),
         ("SELECT * FROM data WHERE age > 1000", "record"),
-        ("SELECT age, sex, age FROM data", "age"),
+        ("SELECT age, sex, age FROM data", "query.*'age' twice"),
+        ("SELECT age, sex, w AS age FROM data", "query.*'age' twice"),
+        ("SELECT age, sex, w AS AGE FROM data", "'age'.*case"),
     ],
 )
 def test_a_query_that_cannot_be_is_refused(tmp_path, query, said):
     refused(tmp_path, in_form("parquet", GOOD, tmp_path), PERSON, said, query=query)
+
+
+@pytest.mark.parametrize("names", [["age", "age"], ["age", "AGE"]])
+def test_a_relation_with_a_name_twice_is_refused(tmp_path, names):
+    duckdb = pytest.importorskip("duckdb")
+    relation = duckdb.sql(f"SELECT 1 AS {names[0]}, 2 AS {names[1]}, 'f' AS sex")
+    refused(tmp_path, relation, PERSON, "'age'")
+    assert dt.Counts.from_data(duckdb.sql("SELECT 1 AS a, 'f' AS sex"), PERSON.only("sex")).records
+
+
+# ------------------------------------------------------------------------------------ several files
+
+
+def csv_files(folder, **texts):
+    """Some CSV files by their names, and the pattern of these."""
+    pytest.importorskip("duckdb")
+    for name, text in texts.items():
+        (folder / f"{name}.csv").write_text(text)
+    return folder / "*.csv"
+
+
+def parquet_files(folder, **columns):
+    """Some Parquet files by their names, and the pattern of these."""
+    pytest.importorskip("duckdb")
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    for name, table in columns.items():
+        pq.write_table(pa.table(table), folder / f"{name}.parquet")
+    return folder / "*.parquet"
+
+
+def test_csv_files_are_read_as_one(tmp_path):
+    path = csv_files(tmp_path, a="age,sex\n10,f\n20,m\n", b="sex,age\nf,30.5\n")
+    counts = dt.Counts.from_data(path, PERSON)
+    assert counts.table("sex", "age").tolist() == [[1, 0, 0], [1, 1, 0], [0, 0, 0]]
+    schema = dt.Schema.infer(path)
+    assert schema["age"].categories == (10, 20, 30.5)
+    assert schema["sex"].categories == ("f", "m")
+
+
+def test_text_late_in_many_csv_files_makes_their_column_text(tmp_path):
+    texts = {f"f{i:02}": "x,y\n1,a\n2,b\n" for i in range(30)}
+    path = csv_files(tmp_path, **texts | {"f25": "x,y\nold,a\n"})
+    assert dt.Schema.infer(path)["x"].categories == ("1", "2", "old")
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        ("age,sex,more\n1,f,2\n", ("b.csv", "'more'")),
+        ("age\n1\n", ("b.csv", "'sex'")),
+        ("age;sex\n1;f\n", ("b.csv", "'age'")),
+        ("age,sex,age\n1,f,2\n", ("b.csv", "'age' twice")),
+        ("age,sex,AGE\n1,f,2\n", ("b.csv", "'age' and 'AGE'")),
+        ("", ("b.csv", "empty")),
+    ],
+)
+def test_csv_files_that_differ_are_named(tmp_path, other, said):
+    refused(tmp_path, csv_files(tmp_path, a="age,sex\n10,f\n20,m\n", b=other), PERSON, *said)
+
+
+def test_parquet_files_are_widened_and_not_rounded(tmp_path):
+    path = parquet_files(tmp_path, a={"x": [1, 2, 2]}, b={"x": [1.4, 1.6, 1.3]})
+    assert dt.Schema.infer(path)["x"].categories == (1, 1.3, 1.4, 1.6, 2)
+    schema = dt.Schema([dt.Attribute("x", categories=[1, 2], unseen="other")])
+    assert dt.Counts.from_data(path, schema).single("x").tolist() == [1, 2, 3, 0]
+
+
+def test_a_parquet_file_of_nulls_only_fits_with_others(tmp_path):
+    columns = {"a": {"x": [None]}, "b": {"x": ["u", "v"]}, "c": {"x": [None, None]}}
+    schema = dt.Schema.infer(parquet_files(tmp_path, **columns))
+    assert schema["x"].values == ("u", "v", "(missing)")
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        ({"age": ["1"], "sex": ["f"]}, ("b.parquet", "'age'", "text", "numbers")),
+        ({"age": [1.0], "sex": [True]}, ("b.parquet", "'sex'")),
+        ({"age": [1.0]}, ("b.parquet", "'sex'")),
+        ({"age": [1.0], "sex": ["f"], "more": [1]}, ("b.parquet", "'more'")),
+        ({"age": [1.0], "sex": ["f"], "AGE": [1]}, ("b.parquet", "'age' and 'AGE'")),
+    ],
+)
+def test_parquet_files_that_differ_are_named(tmp_path, other, said):
+    path = parquet_files(tmp_path, a={"age": [1.0, 2.0], "sex": ["f", "m"]}, b=other)
+    refused(tmp_path, path, PERSON, *said)
+
+
+def test_a_name_twice_in_a_later_parquet_file_is_refused(tmp_path):
+    path = parquet_files(tmp_path, a={"age": [1.0], "sex": ["f"]})
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    table = pa.table([[1.0], ["f"], [2.0]], names=["age", "sex", "age"])
+    pq.write_table(table, tmp_path / "b.parquet")
+    refused(tmp_path, path, PERSON, "b.parquet", "'age' twice")
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_a_folder_of_parts_is_read(tmp_path, form):
+    folder = tmp_path / f"survey.{form}"
+    folder.mkdir()
+    path = in_form(form, GOOD, tmp_path)
+    for name in ("part-0", "part-1", "_hidden", ".hidden"):
+        (folder / f"{name}.{form}").write_bytes(path.read_bytes())
+    (folder / "_SUCCESS").touch()
+    assert dt.Counts.from_data(folder, PERSON).records == 8
+    assert dt.Counts.from_data(f"{folder}/", PERSON).records == 8
+
+
+@pytest.mark.parametrize("name", ["survey.parquet", "survey"])
+def test_a_folder_without_parts_is_named(tmp_path, name):
+    pytest.importorskip("duckdb")
+    (tmp_path / name).mkdir()
+    refused(tmp_path, tmp_path / name, PERSON, name, "folder")
+
+
+@pytest.mark.parametrize("name", ["a[1]", "a*", "a?"])
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_signs_of_a_pattern_in_a_name_are_only_signs(tmp_path, name, form):
+    path = in_form(form, GOOD, tmp_path).rename(tmp_path / f"{name}.{form}")
+    in_form(form, GOOD, tmp_path).rename(tmp_path / f"a1.{form}")
+    assert dt.Counts.from_data(path, PERSON).records == 4
+
+
+def test_an_error_in_one_of_many_files_names_it(tmp_path):
+    rows = "".join(f"{i % 60},f\n" for i in range(30_000))
+    texts = {"a": "age,sex\n" + rows, "b": "age,sex\n" + rows + "old,f\n"}
+    refused(tmp_path, csv_files(tmp_path, **texts), PERSON, r"cannot read \S*b\.csv", "old")
+
+
+@pytest.mark.parametrize(
+    ("spelt", "kind", "values"),
+    [
+        (("yes", "no"), "text", ("no", "yes")),
+        (("t", "f"), "text", ("f", "t")),
+        (("true", "no"), "text", ("no", "true")),
+        (("true", "FALSE"), "boolean", (False, True)),
+    ],
+)
+def test_only_true_and_false_of_a_csv_are_booleans(tmp_path, spelt, kind, values):
+    pytest.importorskip("duckdb")
+    rows = "".join(f"{spelt[i % 2]},{i % 3}\n" for i in range(30)) + ",1\n"
+    (tmp_path / "flags.csv").write_text('"a ""flag""",x\n' + rows)
+    flag = dt.Schema.infer(tmp_path / "flags.csv")['a "flag"']
+    assert (flag.kind, flag.categories, flag.missing) == (kind, values, "category")
+    schema = dt.Schema([flag])
+    assert dt.Counts.from_data(tmp_path / "flags.csv", schema).single(flag.name).tolist() == [
+        *(15, 15, 1),
+    ]
+    if kind == "text":
+        frame = pd.read_csv(tmp_path / "flags.csv")
+        assert dt.Schema.infer(frame)['a "flag"'] == flag
+
+
+def test_a_quoted_empty_text_is_a_value_where_it_is_declared(tmp_path):
+    pytest.importorskip("duckdb")
+    (tmp_path / "quoted.csv").write_text('name,n\n"",1\n,2\nb,3\n')
+    path = tmp_path / "quoted.csv"
+    declared = dt.Schema([dt.Attribute("name", categories=["", "b"])])
+    assert dt.Counts.from_data(path, declared).single("name").tolist() == [1, 1, 1]
+    others = dt.Schema([dt.Attribute("name", categories=["b"])])
+    assert dt.Counts.from_data(path, others).single("name").tolist() == [1, 2]
 
 
 def test_numbers_are_counted_exactly_beyond_a_float32():
@@ -788,7 +953,7 @@ def test_sources_that_change_between_two_readings_are_noticed(tmp_path):
     pd.DataFrame({"a": ["x", "y"] * 500}).to_csv(tmp_path / "data.csv", index=False)
     schema = dt.Schema([dt.Attribute("a", ["x", "y"], missing="error")])
     query = "SELECT *, (random() * 1e6)::int AS g FROM data"
-    with pytest.raises(ValueError, match="'g'.*changes while it is read"):
+    with pytest.raises(ValueError, match=r"'g'.*changes while it is read"):
         dt.Counts.from_data(tmp_path / "data.csv", schema, by="g", query=query)
 
 

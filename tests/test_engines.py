@@ -6,7 +6,9 @@ import re
 import shutil
 import sys
 import warnings
+from collections import Counter
 from dataclasses import replace
+from decimal import Decimal
 from functools import cache
 
 import numpy as np
@@ -149,10 +151,11 @@ ODD = {
     "level": [0.0, -0.0, 1.0, NAN, 2.5, None, 1.0],
     "real": [-1.0, -0.0, 0.0, 0.25, 0.5, 1.0, NAN, None, 0.999, -0.5, 1.5],
     "small": [3, 4, 5],
+    "price": [Decimal(text) for text in ("0.35", "2.675", "1234567.89", "-0.07")] + [None],
     "weight": [0.5, 1.0, 2.0, 0.25, 0.0, 64.0, 1.0, 3.0],
     "state": ["TX", "CA", "TX", "NY", "TX", "CA", "TX", "NY", "NY"],
 }
-TYPES = {"small": pa.int8(), "flag": pa.bool_(), "whole": pa.int64()}
+TYPES = {"small": pa.int8(), "flag": pa.bool_(), "whole": pa.int64(), "price": pa.decimal128(12, 3)}
 SMALL = pa.table(
     {
         name: pa.array(itertools.islice(itertools.cycle(values), 240), type=TYPES.get(name))
@@ -168,14 +171,23 @@ SMALL_SCHEMA = dt.Schema(
         dt.Attribute("level", categories=[2.5, 0, 1], missing="other", unseen="other"),
         dt.Attribute("real", edges=[-1, 0, 0.5, 1], unseen="other"),
         dt.Attribute("small", edges=[3, 4, 5], missing="error"),
+        dt.Attribute("price", categories=[0.35, -0.07, 2.675, 1234567.89]),
     ]
 )
+
+
+def rows_of(table):
+    """Rows in plain Python, decimals as the nearest floats."""
+    return [
+        {name: float(value) if isinstance(value, Decimal) else value for name, value in row.items()}
+        for row in table.to_pylist()
+    ]
 
 
 @every_engine
 def test_every_engine_counts_what_plain_python_counts(counted):
     counts = counted(SMALL, SMALL_SCHEMA, weight="weight", by="state")
-    rows = SMALL.to_pylist()
+    rows = rows_of(SMALL)
     assert_counts(counts, rows, SMALL_SCHEMA, "weight")
     assert set(counts.sources) == {"TX", "CA", "NY"}
     for state in counts.sources:
@@ -236,7 +248,8 @@ WEIGHTS = {
 )
 def test_every_engine_refuses_bad_weights(counted, wrong):
     weights, said = WEIGHTS[wrong]
-    table = SMALL.set_column(6, "weight", pa.array(weights * 120))
+    place = SMALL.column_names.index("weight")
+    table = SMALL.set_column(place, "weight", pa.array(weights * 120))
     with pytest.raises(ValueError, match=f"(?s)'weight'.*({said})"):
         counted(table, SMALL_SCHEMA.only("city"), weight="weight")
 
@@ -278,19 +291,79 @@ def test_spark_refuses_names_that_it_would_read_as_something_else(counted, name)
 @every_engine
 def test_every_engine_proposes_the_same_schema(counted):
     wide = pa.array((np.arange(240) * 37 % 101 / 7).tolist())
-    table = SMALL.select(["city", "flag", "level"]).append_column("wide", wide)
-    schema = dt.Schema.infer(counted.data(table), bins=4)
-    assert schema == dt.Schema.infer(table, bins=4)
-    assert [each.kind for each in schema] == ["text", "boolean", "number", "bins"]
-    assert [each.missing for each in schema] == ["category"] * 3 + ["error"]
+    towns = pa.array([f"t{i * i % 60:02}" for i in range(239)] + [None])
+    table = SMALL.select(["city", "flag", "level", "price"]).append_column("wide", wide)
+    table = table.append_column("towns", towns)
+    with pytest.warns(UserWarning, match="'towns' has"):
+        schema = dt.Schema.infer(counted.data(table), bins=4, max_categories=7)
+    assert [each.kind for each in schema] == ["text", "boolean", "number", "number", "bins", "text"]
+    assert [each.missing for each in schema] == ["category"] * 4 + ["error", "category"]
     assert schema["level"].categories == (0, 1, 2.5)
+    assert schema["price"].categories == (-0.07, 0.35, 2.675, 1234567.89)
+    assert schema["wide"].edges == (-np.inf, *np.sort(wide)[[59, 119, 179]], np.inf)
+    times = Counter(towns.drop_null().to_pylist())
+    ranked = sorted(times, key=lambda town: (-times[town], town))
+    assert schema["towns"].categories == tuple(sorted(ranked[:6]))
+
+
+@local_engines
+@pytest.mark.parametrize(
+    "categories", [[1, 2, 99_999], range(-300, 300), [1, 2, 4, 5, 6, 7, 8, 9, 10, 99_999]]
+)
+@pytest.mark.parametrize("kind", [pa.int8(), pa.int16(), pa.uint8()])
+def test_categories_may_lie_beyond_the_type_of_a_column(counted, categories, kind):
+    table = pa.table({"x": pa.array([1, 2, 100, None, 2], type=kind)})
+    schema = dt.Schema([dt.Attribute("x", categories=categories, unseen="other")])
+    assert_counts(counted(table, schema), table.to_pylist(), schema)
+
+
+@local_engines
+def test_numbers_that_are_nearly_all_different_are_tallied_equally(counted, engine):
+    numbers = np.random.default_rng(1).integers(0, 100_000, 300_000) / 8
+    table = pa.table({"x": numbers})
+    ranked = np.sort(numbers)
+    for binning, inner in (
+        ("quantile", ranked[[74_999, 149_999, 224_999]]),
+        ("width", np.linspace(ranked[0], ranked[-1], 5)[1:-1]),
+    ):
+        edges = dt.Schema.infer(counted.data(table), bins=4, binning=binning)["x"].edges
+        assert edges == (-np.inf, *inner, np.inf)
+
+
+ARROW = {
+    "string view": (pa.array(["a", "b", None], pa.string()).cast("string_view"), ["b", "a"]),
+    "decimals": (pa.array([Decimal("0.35"), Decimal("2.675"), None]), [2.675, 0.35]),
+    "decimals of 256 bits": (pa.array([Decimal("0.35"), None], pa.decimal256(50, 2)), [1, 0.35]),
+    "dictionary of decimals": (
+        pa.array([Decimal("0.35"), None, Decimal("0.35")]).dictionary_encode(),
+        [0.35],
+    ),
+}
+
+
+@pytest.mark.parametrize("form", ["pyarrow", "pandas", "pandas of Arrow"])
+@pytest.mark.parametrize("held", ARROW)
+def test_types_of_arrow_are_read_as_what_they_hold(form, held):
+    column, categories = ARROW[held]
+    table = pa.table({"x": column, "unused": column})
+    data = table
+    if form == "pandas":
+        data = table.to_pandas()
+    elif form == "pandas of Arrow":
+        data = table.to_pandas(types_mapper=pd.ArrowDtype)
+    schema = dt.Schema([dt.Attribute("x", categories=categories)])
+    plain = [float(value) if isinstance(value, Decimal) else value for value in column.to_pylist()]
+    codes = [len(categories) if value is None else categories.index(value) for value in plain]
+    assert schema.encode(data)[:, 0].tolist() == codes
+    found = dt.Schema.infer(data, columns=["x"])["x"]
+    assert found.categories == tuple(sorted({value for value in plain if value is not None}))
 
 
 @pytest.mark.parametrize("engine", CLUSTERS)
 def test_partitions_without_records_do_no_harm(counted):
     data = counted.data(SMALL.sort_by("whole"))
     kept = data[data["whole"] == 2]
-    rows = [row for row in SMALL.to_pylist() if row["whole"] == 2]
+    rows = [row for row in rows_of(SMALL) if row["whole"] == 2]
     assert_counts(dt.Counts.from_data(kept, SMALL_SCHEMA), rows, SMALL_SCHEMA)
 
 

@@ -1,8 +1,8 @@
 """Prior: tables and boxes of every ordered pair, thin values, several sources, and real coverage."""
 
 import itertools
-import time
 import re
+import time
 import warnings
 
 import numpy as np
@@ -387,7 +387,7 @@ TWO = dt.Schema(
 
 
 def test_a_value_whose_records_all_have_weight_0_is_refused():
-    with pytest.raises(ValueError, match="a = x .*weight 0"):
+    with pytest.raises(ValueError, match=r"a = x .*weight 0"):
         dt.Prior.from_data(coin([0.0, 1.0] * 50), TWO, weight="w")
 
 

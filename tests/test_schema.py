@@ -3,6 +3,7 @@
 import datetime
 import json
 import math
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -182,9 +183,66 @@ def test_a_number_matches_whatever_its_type():
 
 
 def test_numbers_beyond_what_a_float_can_tell_apart_are_not_confused():
-    near = 2**53
+    for value in (2**53, -(2**53), 2.0**53, 2**53 + 1, 10**400):
+        with pytest.raises(ValueError, match=r"identity.*2\^53"):
+            dt.Attribute("identity", categories=[0, value])
+    near = 2**53 - 1
+    assert codes(dt.Attribute("identity", categories=[near]), [near]) == [0]
     with pytest.raises(ValueError, match=r"identity.*9007199254740993"):
-        codes(dt.Attribute("identity", categories=[near]), [near, near + 1])
+        codes(dt.Attribute("identity", categories=[near]), [near, near + 2])
+
+
+NEAR = [0.3, 0.1 + 0.2, 1, 1 + 2**-50]
+
+
+def test_floats_that_are_nearly_equal_are_told_apart_by_all_their_digits():
+    assert dt.Attribute("x", NEAR, missing="error").values == (
+        "0.3",
+        "0.30000000000000004",
+        "1",
+        "1.0000000000000009",
+    )
+    assert dt.Attribute("x", edges=NEAR, missing="error").values == (
+        "[0.3, 0.30000000000000004)",
+        "[0.30000000000000004, 1.0)",
+        "[1.0, 1.0000000000000009]",
+    )
+    assert dt.Attribute("x", edges=[0.1, 1 / 3], missing="error").values == (
+        "[0.1, 0.333333333333]",
+    )
+    assert codes(dt.Attribute("x", NEAR), NEAR) == [0, 1, 2, 3]
+    many = [1 + place * 2**-50 for place in range(5000)]
+    assert len(set(dt.Attribute("x", many).values)) == 5001
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        {"edges": [3.0] * 5000},
+        {"edges": [10**400, 1]},
+        {"edges": [0, 10**6000]},
+        {"edges": ["much"] * 5000},
+        {"categories": "abc" * 5000},
+        {"categories": [["nested"] * 5000]},
+        {"categories": ["a", "(missing)", *map(str, range(5000))]},
+    ],
+)
+def test_a_message_about_many_values_is_short(declared):
+    with pytest.raises(ValueError, match="peculiar") as caught:
+        dt.Attribute("peculiar", **declared)
+    assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize(
+    ("declared", "fix"),
+    [
+        ({"categories": ["a", "(missing)"]}, "missing='error'"),
+        ({"categories": ["a", "(other)"], "unseen": "other"}, "unseen='error'"),
+    ],
+)
+def test_a_category_that_reads_like_a_policy_is_refused_with_a_fix(declared, fix):
+    with pytest.raises(ValueError, match=f"'x'.*rename.*{fix}"):
+        dt.Attribute("x", **declared)
 
 
 def test_categorical_columns_are_text():
@@ -502,6 +560,114 @@ def test_some_columns_can_be_chosen():
         dt.Schema.infer(frame, columns=["bb"])
 
 
+def test_one_name_may_be_given_as_text():
+    frame = pd.DataFrame({"ab": [1, 2], "a": [3, 4], "b": [5, 6]})
+    assert infer(frame, columns="ab").names == ("ab",)
+    assert infer(frame, without="ab").names == ("a", "b")
+
+
+@pytest.mark.parametrize("binning", ["quantile", "width"])
+@pytest.mark.parametrize(
+    ("numbers", "found"),
+    [
+        ([5.0, INF], None),
+        ([-INF, INF], None),
+        ([-INF, INF, None], {0, 1}),
+        ([1.0, 2.0, INF], {0, 1}),
+        ([1.0, 2.0, -INF], {0, 1}),
+        ([-1e308, 1e308, INF], {0, 1}),
+        ([2**60, 2**60 + 1], None),
+        ([2**60, 2**61], {0, 1}),
+        ([0.1 + 0.2, 0.3], {0, 1}),
+    ],
+)
+def test_odd_numbers_do_not_spoil_the_other_columns(numbers, found, binning):
+    frame = pd.DataFrame({"odd": numbers, "even": [*"abc"][: len(numbers)]})
+    if found is None:
+        with pytest.warns(UserWarning, match="'odd' is left out"):
+            assert dt.Schema.infer(frame, binning=binning).names == ("even",)
+    else:
+        schema = infer(frame, binning=binning, bins=2)
+        assert set(schema.encode(frame)[:, 0].tolist()) == found
+
+
+def test_text_that_reads_like_missing_beside_missing_values_leaves_its_column_out():
+    frame = pd.DataFrame({"odd": ["(missing)", None, "a"], "even": ["a", "b", "c"]})
+    with pytest.warns(UserWarning, match=r"'odd' is left out.*\(missing\).*rename"):
+        assert dt.Schema.infer(frame).names == ("even",)
+
+
+def test_text_that_reads_other_is_counted_as_other():
+    values = ["(other)"] * 9 + ["a"] * 3 + ["b"] * 2 + ["c", "d"]
+    frame = pd.DataFrame({"odd": values})
+    assert infer(frame)["odd"].categories == ("(other)", "a", "b", "c", "d")
+    with pytest.warns(UserWarning, match=r"'odd' has 5 different values: the 2 most.*other 3"):
+        odd = dt.Schema.infer(frame, max_categories=3)["odd"]
+    assert odd.values == ("a", "b", "(other)")
+
+
+@pytest.mark.parametrize("numbers", [[10**30, 1], [2**63, 1]])
+def test_integers_beyond_64_bits_are_binned(numbers):
+    frame = pd.DataFrame({"x": pd.Series(numbers, dtype=object)})
+    assert infer(frame)["x"].kind == "bins"
+
+
+def test_integers_beyond_floats_are_refused():
+    frame = pd.DataFrame({"peculiar": pd.Series([10**400, 1], dtype=object)})
+    with pytest.raises(ValueError, match="peculiar"):
+        codes(dt.Attribute("peculiar", edges=[0, 1, INF]), frame["peculiar"])
+    with pytest.raises(ValueError, match="peculiar"), pytest.warns(UserWarning, match="peculiar"):
+        dt.Schema.infer(frame)
+
+
+ODD_NAMES = {
+    "objects": (0, pd.Series(["a", "b"], dtype=object)),
+    "categories": (1.5, pd.Series(["a", "b"], dtype="category")),
+    "numbers": (("a", "b"), pd.Series([1, 2])),
+}
+
+
+@pytest.mark.parametrize("odd", ODD_NAMES)
+def test_a_column_whose_name_is_no_text_matters_only_if_it_is_used(odd):
+    name, values = ODD_NAMES[odd]
+    frame = pd.DataFrame({"sex": ["f", "m"]})
+    frame[name] = values
+    assert dt.Schema([SEX]).encode(frame).tolist() == [[0], [1]]
+    assert infer(frame, columns=["sex"]).names == ("sex",)
+    with pytest.raises(
+        ValueError, match=r"column .* is no text: rename.*frame\.columns = "
+    ) as caught:
+        dt.Schema.infer(frame)
+    assert repr(name) in str(caught.value)
+    with pytest.raises(ValueError, match=r"no text, rename.*frame\.columns = ") as caught:
+        dt.Schema([dt.Attribute(str(name), ["a", "b"])]).encode(frame)
+    assert repr(name) in str(caught.value)
+
+
+def test_columns_of_two_levels_are_explained():
+    frame = pd.DataFrame({("sex", "now"): ["f", "m"], ("sex", "then"): ["f", "f"]})
+    for use in (dt.Schema.infer, dt.Schema([SEX]).encode):
+        with pytest.raises(ValueError, match=r"\('sex', 'now'\).*frame\.columns = "):
+            use(frame)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["pandas", "pyarrow"])
+def test_memory_does_not_hold_the_numbers_as_objects(engine):
+    numbers = np.random.default_rng(3).random(500_000)
+    frame = pd.DataFrame({"x": numbers})
+    if engine == "pyarrow":
+        frame = pytest.importorskip("pyarrow").table({"x": numbers})
+    infer(pd.DataFrame({"x": [1.0, 2.0]}))
+    tracemalloc.start()
+    try:
+        infer(frame)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 60 * len(numbers)
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -569,7 +735,9 @@ def test_notes_are_saved_and_not_compared(tmp_path):
     assert loaded == schema.only("a")
 
 
-NUMBERS = st.integers(-(2**53), 2**53) | st.floats(-(2.0**53), 2.0**53)
+NUMBERS = st.integers(1 - 2**53, 2**53 - 1) | st.floats(
+    -(2.0**53), 2.0**53, exclude_min=True, exclude_max=True
+)
 TEXTS = st.text(max_size=5).filter(lambda text: text not in ("(other)", "(missing)"))
 CATEGORIES = st.one_of(
     st.lists(TEXTS, min_size=1, max_size=5, unique=True),
@@ -664,6 +832,10 @@ MISTAKES = {
     "another unknown policy": (in_attribute(1, unseen="drop"), "drop"),
     "missing counted with no other": (in_attribute(1, missing="other"), "age"),
     "notes no list": (edited(lambda saved: saved.update(notes=3)), "notes"),
+    "an edge beyond floats": (in_attribute(1, edges=[0, 10**400]), "mine.json.*age"),
+    "nested without end": ("[" * 200_000, "mine.json"),
+    "a key twice": (edited(lambda saved: None).replace('"unseen"', '"name"', 1), "'name' twice"),
+    "a version that is true": (edited(lambda saved: saved.update(version=True)), "version.*True"),
 }
 
 
@@ -697,9 +869,10 @@ def test_a_place_that_cannot_be_written_leaves_nothing_behind(tmp_path):
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["file", "folder"]
 
 
-def test_folders_on_the_way_are_made(tmp_path):
-    ALL.save(tmp_path / "new" / "schema.json")
-    assert dt.Schema.load(tmp_path / "new" / "schema.json") == ALL
+def test_a_folder_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"no folder .*new"):
+        ALL.save(tmp_path / "new" / "schema.json")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_saving_again_replaces_the_file(tmp_path):

@@ -2,6 +2,7 @@
 
 from deptriad import metrics
 from deptriad.analysis import Analysis, LeakageMatrix, analyze
+from deptriad.budget import calibrate
 from deptriad.counts import Counts
 from deptriad.interactions import Interactions, interactions
 from deptriad.leakage import (
@@ -14,6 +15,7 @@ from deptriad.leakage import (
     uncalibrated,
     where,
 )
+from deptriad.plan import Plan
 from deptriad.prior import Prior
 from deptriad.profile import Profile, Triad
 from deptriad.schema import Attribute, Schema
@@ -35,6 +37,7 @@ __all__ = [
     "Explanation",
     "Interactions",
     "LeakageMatrix",
+    "Plan",
     "Prior",
     "Profile",
     "Proof",
@@ -47,6 +50,7 @@ __all__ = [
     "Witness",
     "analyze",
     "attained",
+    "calibrate",
     "interactions",
     "leakage",
     "leakages",

@@ -342,6 +342,7 @@ class Analysis:
                 self._tables_about(target, budgets),
                 _without(budgets, target),
                 budgets.get(target, 0.0),
+                target,
             )
             for target in self.names
         )
@@ -371,11 +372,16 @@ class Analysis:
         return verify(proof, self._tables_about(proof.target, proof.budgets))
 
     def _released(self, epsilon: Budgets, sources: Sequence[str] | None) -> dict[str, float]:
-        """The budgets of what is released."""
+        """The budgets of what is released; a mapping need not name anything else."""
+        if isinstance(sources, str):
+            raise ValueError(f"sources is {sources!r}, expected a list of names: [{sources!r}]")
         for name in sources or ():
             _place(name, self.names)
+        released = self.names if sources is None else sources
+        if isinstance(epsilon, Mapping) and sources is not None:
+            epsilon = dict.fromkeys(_without_all(self.names, released), 0.0) | dict(epsilon)
         budgets = zip(self.names, self.budgets(epsilon).tolist(), strict=True)
-        return {name: budget for name, budget in budgets if sources is None or name in sources}
+        return {name: budget for name, budget in budgets if name in released}
 
     def _tables_about(self, target: str, sources: Iterable[str]) -> dict[str, Conditional | Box]:
         return {source: self.table(source, target) for source in sources if source != target}
@@ -523,6 +529,10 @@ def _frame(columns: dict[str, Any], kind: str) -> Any:
     from deptriad import frames
 
     return frames.made(columns, kind)
+
+
+def _without_all(names: Iterable[str], gone: Sequence[str]) -> list[str]:
+    return [name for name in names if name not in gone]
 
 
 def _without(budgets: Mapping[str, float], target: str) -> dict[str, float]:

@@ -49,7 +49,10 @@ def survey() -> Any:
 def write(leaks: Sequence[Leak], epsilon: float, path: Path) -> None:
     """Write the leaks at ``epsilon`` as CSV; the file appears whole or not at all."""
     header = ("source", "target", "alpha", "beta", "phi", "delta", "epsilon", "leakage")
-    with files.whole(path) as partial, partial.open("w", newline="", encoding="utf-8") as file:
+    with (
+        files.whole(path, folders=True) as partial,
+        partial.open("w", newline="", encoding="utf-8") as file,
+    ):
         writer = csv.writer(file)
         writer.writerow(header)
         for source, target, triad, leakage in leaks:

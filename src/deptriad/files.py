@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import shutil
+import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,16 +15,48 @@ from typing import Any
 
 
 @contextmanager
-def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A place to write to, which becomes ``path`` when all went well and is removed when it did not."""
-    final = Path(path)
-    final.parent.mkdir(parents=True, exist_ok=True)
-    partial = final.with_name(f".{final.name}.{os.getpid()}{final.suffix}")
+def whole(path: str | os.PathLike[str], folders: bool = False) -> Iterator[Path]:
+    """A place to write to, which becomes ``path`` when all went well and is removed when it did not.
+
+    A link stays, and the file it leads to is replaced; what is no file, such as a pipe or a terminal, is written to in
+    the end. With ``folders`` the folders on the way are made.
+    """
     try:
-        yield partial
-        os.replace(partial, final)
-    finally:
-        partial.unlink(missing_ok=True)
+        final, special = _target(os.fspath(path), folders)
+        with tempfile.TemporaryDirectory(prefix=".", dir=None if special else final.parent) as own:
+            suffix = final.suffix if len(final.suffix) < 10 else ""
+            partial = Path(own) / f"partial{suffix}"
+            yield partial
+            if special:
+                with partial.open("rb") as source, final.open("wb") as sink:
+                    shutil.copyfileobj(source, sink)
+                return
+            if final.exists():
+                shutil.copymode(final, partial)
+            os.replace(partial, final)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise OSError(error.errno or errno.EIO, reason, os.fspath(path)) from None
+
+
+def _target(path: str, folders: bool) -> tuple[Path, bool]:
+    """The file that a path leads to, and whether it is no plain file, which cannot be replaced."""
+    parent = os.path.realpath(os.path.dirname(path) or ".")
+    if os.path.isdir(path):
+        raise IsADirectoryError(errno.EISDIR, "it is a folder")
+    # /dev/stdout and the like may stand for a file that is open already
+    if parent == "/dev" or parent.startswith("/proc/"):
+        return Path(path), True
+    if os.path.exists(path) and not os.path.isfile(path):
+        return Path(path), True
+    final = Path(os.path.realpath(path))
+    if final.is_symlink():
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+    if folders:
+        final.parent.mkdir(parents=True, exist_ok=True)
+    elif not final.parent.exists():
+        raise FileNotFoundError(errno.ENOENT, f"there is no folder {final.parent}")
+    return final, False
 
 
 def write_json(path: str | os.PathLike[str], content: dict[str, Any]) -> None:
@@ -55,15 +91,28 @@ def read_json(path: str | os.PathLike[str], format: str, version: int) -> dict[s
 def parse_json(text: str, format: str, version: int, name: str) -> dict[str, Any]:
     """The object in a JSON text, its format and version checked."""
     try:
-        content = json.loads(text)
+        content = json.loads(text, object_pairs_hook=_distinct)
+    except RecursionError:
+        raise ValueError(f"{name} is nested too deeply, expected a {format} in JSON") from None
     except json.JSONDecodeError as error:
         raise ValueError(f"{name} is not JSON: {error}") from None
+    except ValueError as error:  # a key twice, or a number of thousands of digits
+        raise ValueError(f"{name} cannot be read: {error}") from None
     found = content.get("format") if isinstance(content, dict) else None
     if found != format:
         raise ValueError(f'{name} has "format": {found!r}, expected "{format}"')
-    if content.get("version") != version:
+    number = content.get("version")
+    if type(number) is not int or number != version:
         raise ValueError(
-            f'{name} has "version": {content.get("version")!r}, expected {version}: it was written by another '
-            "release of deptriad"
+            f'{name} has "version": {number!r}, expected {version}: it was written by another release of deptriad'
         )
     return dict(content)
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON in which no key comes twice: the first one would be lost without a word."""
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        twice = next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
+        raise ValueError(f"it has the key {twice!r} twice in one object, expected once")
+    return content

@@ -6,6 +6,7 @@ import difflib
 import math
 import os
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -21,7 +22,7 @@ from deptriad.text import printable
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from deptriad.frames import Tally
+    from deptriad.tally import Tally
 
 OTHER, MISSING = "(other)", "(missing)"
 """Labels of the values that are not declared one by one."""
@@ -90,10 +91,12 @@ class Attribute:
             raise ValueError(
                 f"attribute {self.name!r} has missing='other', which needs unseen='other'"
             )
-        if len(set(self.values)) < self.size:
-            raise ValueError(
-                f"attribute {self.name!r} has values that read alike: {list(self.values)}, expected distinct ones"
-            )
+        for label, policy in zip(self.values[self.declared :], self._policies, strict=True):
+            if self.categories is not None and label in self.categories:
+                raise ValueError(
+                    f"attribute {self.name!r} has the category {label!r}, which reads like its {policy} values: rename "
+                    f"it in the data, or set {policy}='error'"
+                )
         if self.size > MOST_VALUES:
             raise ValueError(
                 f"attribute {self.name!r} has {self.size:,} values, expected at most {MOST_VALUES:,}: bin a number, or "
@@ -116,12 +119,17 @@ class Attribute:
     def values(self) -> tuple[str, ...]:
         """A label for each code: the categories or bins, then (other), then (missing), where there are such."""
         own = (
-            tuple(_label(value) for value in self.categories)
+            _labels(self.categories)
             if self.categories is not None
             else _bin_labels(self.edges or ())
         )
-        extra = (OTHER,) * (self.unseen == "other") + (MISSING,) * (self.missing == "category")
-        return own + extra
+        labels = {"unseen": OTHER, "missing": MISSING}
+        return own + tuple(labels[policy] for policy in self._policies)
+
+    @property
+    def _policies(self) -> tuple[str, ...]:
+        """The policies that give it one more value each."""
+        return ("unseen",) * (self.unseen == "other") + ("missing",) * (self.missing == "category")
 
     @property
     def size(self) -> int:
@@ -142,7 +150,7 @@ class Attribute:
         """From the JSON of a schema, everything checked."""
         if not isinstance(content, dict):
             raise ValueError(
-                f'an attribute is {content!r}, expected an object such as {{"name": …}}'
+                f'an attribute is {_brief(content)}, expected an object such as {{"name": …}}'
             )
         named = f"attribute {content.get('name')!r}"
         allowed = ("name", "categories", "edges", "missing", "unseen")
@@ -151,10 +159,10 @@ class Attribute:
                 f"{named} has the key {unknown[0]!r}, expected only {', '.join(allowed)}"
             )
         if "name" not in content:
-            raise ValueError(f"an attribute has no name: {content!r}")
+            raise ValueError(f"an attribute has no name: {_brief(content)}")
         for key in ("categories", "edges"):
             if not isinstance(content.get(key, []), list):
-                raise ValueError(f"{named} has {key} {content[key]!r}, expected a list")
+                raise ValueError(f"{named} has {key} {_brief(content[key])}, expected a list")
         if "edges" in content:
             spelt = {"inf": math.inf, "-inf": -math.inf}
             edges = [
@@ -244,8 +252,8 @@ class Schema:
         bins: int = 10,
         binning: Literal["quantile", "width"] = "quantile",
         max_categories: int = 30,
-        columns: Sequence[str] | None = None,
-        without: Sequence[str] = (),
+        columns: Sequence[str] | str | None = None,
+        without: Sequence[str] | str = (),
         query: str | None = None,
     ) -> Self:
         """Propose a schema from PUBLIC data: categories and bins are themselves information about the records.
@@ -260,7 +268,7 @@ class Schema:
         max_categories
             Text with more values than this keeps the most frequent ones; the rest goes to (other).
         columns, without
-            Only these columns, all by default; and none of those.
+            Only these columns, all by default; and none of those. One name may be given as text.
         query
             SQL over a file, whose rows are called ``data``.
 
@@ -280,11 +288,13 @@ class Schema:
         as_whole(max_categories, "max_categories", 2)
         if binning not in ("quantile", "width"):
             raise ValueError(f"binning is {binning!r}, expected 'quantile' or 'width'")
+        columns = [columns] if isinstance(columns, str) else columns
+        without = [without] if isinstance(without, str) else without
         frame = frames.opened(data, query=query)
         chosen, notes = [], []
         types = frames.require(frame, [*(columns or ()), *without])
         wanted = [name for name in columns or types if name not in without]
-        tallies = list(frames.tallies(frame, wanted))
+        tallies = list(frames.tallies(frame, wanted, max_categories))
         if tallies and not any(tally.records or tally.trouble for tally in tallies):
             raise ValueError(f"{frames.name_of(data)} has no records, expected at least one")
         for tally in tallies:
@@ -338,7 +348,7 @@ class Schema:
             )
         for key in ("attributes", "notes"):
             if not isinstance(content.get(key, []), list):
-                raise ValueError(f"{name} has {key} {content[key]!r}, expected a list")
+                raise ValueError(f"{name} has {key} {_brief(content[key])}, expected a list")
         try:
             each = [Attribute.from_dict(attribute) for attribute in content.get("attributes", [])]
             return cls(each, [str(note) for note in content.get("notes", [])])
@@ -355,11 +365,13 @@ class Schema:
         return cls._from_content(files.read_json(path, FORMAT, VERSION), str(path))
 
 
-def taken_as_public(data: Any, without: Sequence[str] = (), query: str | None = None) -> Schema:
+def taken_as_public(
+    data: Any, without: Sequence[str] | str = (), query: str | None = None
+) -> Schema:
     """A schema inferred where none was given, with a warning: never without a word."""
     warnings.warn(
-        "the schema is inferred from the data itself, which is right for public data only: "
-        "pass schema=Schema.infer(data) to say that it is public",
+        "no schema was given, so the values of each column are taken from the data itself, which is right for public "
+        "data only: pass schema=Schema.infer(data), or --schema and a file that `deptriad schema` wrote, to say so",
         UserWarning,
         stacklevel=3,
     )
@@ -385,7 +397,9 @@ def _kind(value: object) -> Literal["text", "number", "boolean"]:
 def _categories(name: str, given: Sequence[Value]) -> tuple[Value, ...]:
     """Distinct categories of one kind as plain Python values; whole numbers as int."""
     if isinstance(given, str | Mapping) or not hasattr(given, "__iter__"):
-        raise ValueError(f"attribute {name!r} has categories {given!r}, expected a list of values")
+        raise ValueError(
+            f"attribute {name!r} has categories {_brief(given)}, expected a list of values"
+        )
     values = tuple(
         value.item() if isinstance(value, np.generic) else value
         for value in (sorted(given) if isinstance(given, set | frozenset) else given)
@@ -395,8 +409,8 @@ def _categories(name: str, given: Sequence[Value]) -> tuple[Value, ...]:
     for value in values:
         if not isinstance(value, str | int | float) or value != value:
             raise ValueError(
-                f"attribute {name!r} has the category {value!r}, expected text, a number or a boolean; missing values "
-                "are declared by missing="
+                f"attribute {name!r} has the category {_brief(value)}, expected text, a number or a boolean; missing "
+                "values are declared by missing="
             )
         if isinstance(value, float) and math.isinf(value):
             raise ValueError(
@@ -414,9 +428,9 @@ def _categories(name: str, given: Sequence[Value]) -> tuple[Value, ...]:
     if len(set(values)) < len(values):
         twice = next(value for value in values if values.count(value) > 1)
         raise ValueError(f"attribute {name!r} has the category {twice!r} twice, expected once")
-    if any(isinstance(value, int) and abs(value) > 2**53 for value in values):
+    if any(isinstance(value, int) and abs(value) >= 2**53 for value in values):
         raise ValueError(
-            f"attribute {name!r} has a category beyond 2^53, where numbers run together: make its column text"
+            f"attribute {name!r} has a category of 2^53 or beyond, where numbers run together: make its column text"
         )
     return values
 
@@ -424,39 +438,58 @@ def _categories(name: str, given: Sequence[Value]) -> tuple[Value, ...]:
 def _edges(name: str, given: Any) -> tuple[float, ...]:
     try:
         edges = tuple(float(edge) for edge in given)
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         raise ValueError(
-            f"attribute {name!r} has edges {given!r}, expected a list of numbers"
+            f"attribute {name!r} has edges {_brief(given)}, expected a list of numbers of ordinary size"
         ) from None
     if any(isinstance(edge, str | bool) for edge in given):
-        raise ValueError(f"attribute {name!r} has edges {given!r}, expected a list of numbers")
+        raise ValueError(
+            f"attribute {name!r} has edges {_brief(given)}, expected a list of numbers"
+        )
     if len(edges) < 2:
         raise ValueError(
             f"attribute {name!r} has {len(edges)} edges, expected two or more: where each bin begins and the last ends"
         )
     if not all(low < high for low, high in pairwise(edges)):
-        raise ValueError(f"attribute {name!r} has edges {list(edges)}, expected increasing numbers")
+        raise ValueError(
+            f"attribute {name!r} has edges {_brief(list(edges))}, expected increasing numbers"
+        )
     return tuple(edge + 0.0 for edge in edges)
 
 
-def _label(value: Value) -> str:
-    return f"{value:.12g}" if isinstance(value, float) else str(value)
+def _labels(values: Sequence[Value]) -> tuple[str, ...]:
+    """Values in words; floats with twelve digits, or with all of them where those would read alike."""
+    labels = [f"{value:.12g}" if isinstance(value, float) else str(value) for value in values]
+    times = Counter(labels)
+    return tuple(
+        repr(value) if isinstance(value, float) and times[label] > 1 else label
+        for value, label in zip(values, labels, strict=True)
+    )
 
 
 def _bin_labels(edges: Sequence[float]) -> tuple[str, ...]:
     """Bins in words: [18, 65), < 18, ≥ 65; the last one with a closed end."""
     labels = []
-    for low, high in pairwise(edges):
+    for (low, high), (start, stop) in zip(pairwise(edges), pairwise(_labels(edges)), strict=True):
         last = high == edges[-1]
         if math.isinf(low) and math.isinf(high):
             labels.append("any")
         elif math.isinf(low):
-            labels.append(f"{'≤' if last else '<'} {_label(high)}")
+            labels.append(f"{'≤' if last else '<'} {stop}")
         elif math.isinf(high):
-            labels.append(f"≥ {_label(low)}")
+            labels.append(f"≥ {start}")
         else:
-            labels.append(f"[{_label(low)}, {_label(high)}{']' if last else ')'}")
+            labels.append(f"[{start}, {stop}{']' if last else ')'}")
     return tuple(labels)
+
+
+def _brief(value: object, most: int = 120) -> str:
+    """How a message shows a value that may be long."""
+    try:
+        shown = repr(value)
+    except (RecursionError, ValueError):  # nested too deeply, or a number of too many digits
+        return f"a {type(value).__name__}"
+    return shown if len(shown) <= most else shown[: most - 1] + "…"
 
 
 def _shortened(values: Sequence[str]) -> str:
@@ -471,45 +504,68 @@ def _proposed(
     tally: Tally, bins: int, binning: str, most: int
 ) -> tuple[Attribute | None, str | None]:
     """An attribute for a column whose values have been tallied, and what is worth saying about it."""
-    name, values, counts = tally.name, tally.values, tally.counts
+    name, values = tally.name, tally.values
+    left_out = f"column {name!r} is left out"
     if tally.trouble:
-        return None, f"column {name!r} is left out: {tally.trouble}"
-    if not values:
-        return None, f"column {name!r} is left out: all its values are missing"
+        return None, f"{left_out}: {tally.trouble}"
+    if not tally.distinct:
+        return None, f"{left_out}: all its values are missing"
+    if tally.distinct == 1 and not tally.missing:
+        return None, f"{left_out}: it is constant ({_brief(values[0])})"
+    try:
+        if values and isinstance(values[0], str):
+            return _proposed_text(tally, most)
+        return _proposed_numbers(tally, bins, binning), None
+    except ValueError as error:
+        return None, f"{left_out}: {error}"
+
+
+def _proposed_text(tally: Tally, most: int) -> tuple[Attribute, str | None]:
     missing: Literal["category", "error"] = "category" if tally.missing else "error"
-    if len(values) == 1 and not tally.missing:
-        return None, f"column {name!r} is left out: it is constant ({values[0]!r})"
-    # beyond 2^53 neighbouring numbers run together, so that only bins can tell them apart
-    huge = not isinstance(values[0], str) and max(abs(value) for value in values) > 2**53  # type: ignore[arg-type]
-    if len(values) <= most and not huge:
-        return Attribute(name, sorted(values), missing=missing), None
-    if not isinstance(values[0], str):
-        edges = _proposed_edges(np.array(values, dtype=np.float64), np.array(counts), bins, binning)
-        return Attribute(name, edges=edges, missing=missing), None
-    # ties in frequency go by the alphabet, so that the order of rows does not matter
-    ranked = sorted(zip(counts, values, strict=True), key=lambda pair: (-pair[0], pair[1]))
-    kept = sorted(value for _, value in ranked[: most - 1])
-    others = len(values) - len(kept)
+    values = [str(value) for value in tally.values]
+    if tally.distinct <= most:
+        return Attribute(tally.name, sorted(values), missing=missing), None
+    # the values come by their frequency; one that reads (other) is counted as just that
+    kept = sorted([value for value in values if value != OTHER][: most - 1])
     note = (
-        f"column {name!r} has {len(values):,} different values: the {len(kept)} most frequent are kept, the other "
-        f"{others:,} are counted as {OTHER}"
+        f"column {tally.name!r} has {tally.distinct:,} different values: the {len(kept)} most frequent are kept, the "
+        f"other {tally.distinct - len(kept):,} are counted as {OTHER}"
     )
-    return Attribute(name, kept, missing=missing, unseen="other"), note
+    return Attribute(tally.name, kept, missing=missing, unseen="other"), note
 
 
-def _proposed_edges(
-    values: NDArray[np.float64], counts: NDArray[np.int64], bins: int, binning: str
+def _proposed_numbers(tally: Tally, bins: int, binning: str) -> Attribute:
+    missing: Literal["category", "error"] = "category" if tally.missing else "error"
+    given = tally.values if tally.numbers is None else tally.numbers
+    numbers = np.asarray(given, dtype=np.float64)
+    # from 2^53 on neighbouring numbers run together, so that only bins can tell them apart
+    if tally.numbers is None and np.abs(numbers).max() < 2**53:
+        return Attribute(tally.name, sorted(tally.values), missing=missing)
+    finite = np.isfinite(numbers)
+    inner = _inner_edges(numbers[finite], np.asarray(tally.counts)[finite], bins, binning)
+    if not inner and not tally.missing:
+        raise ValueError("its numbers are infinite or too large to be told apart")
+    return Attribute(tally.name, edges=[-math.inf, *inner, math.inf], missing=missing)
+
+
+def _inner_edges(
+    numbers: NDArray[np.float64], counts: NDArray[np.int64], bins: int, binning: str
 ) -> list[float]:
-    """Inner edges at values that occur, so that they are the same on every engine; the outer ones are open."""
-    order = np.argsort(values)
-    values, counts = values[order], counts[order]
+    """Edges at values that occur, so that they are the same on every engine; the numbers come in order."""
+    if not numbers.size:
+        return []
+    low, high = numbers[0], numbers[-1]
     if binning == "width":
-        finite = values[np.isfinite(values)]
-        inner = np.linspace(finite[0], finite[-1], bins + 1)[1:-1]
+        steps = np.arange(1, bins) / bins
+        inner = (
+            np.linspace(low, high, bins + 1)[1:-1]
+            if high / 2 - low / 2 < np.finfo(np.float64).max / 2
+            else low * (1.0 - steps) + high * steps
+        )
     else:
         passed = np.cumsum(counts)
-        inner = values[np.searchsorted(passed, passed[-1] * np.arange(1, bins) / bins)]
-    inner = np.unique(inner[np.isfinite(inner) & (inner > values[0])])
+        inner = numbers[np.searchsorted(passed, passed[-1] * np.arange(1, bins) / bins)]
+    inner = np.unique(inner[inner > low])
     if not inner.size:  # one value outweighs all others together: it gets a bin of its own
-        inner = values[1:2]
-    return [-math.inf, *inner.tolist(), math.inf]
+        inner = numbers[numbers > low][:1]
+    return [float(edge) for edge in inner]

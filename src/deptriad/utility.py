@@ -29,7 +29,7 @@ MECHANISMS = ("grr", "oue", "sue", "olh")
 AUTO = ("grr", "olh")
 """Those that "auto" chooses from."""
 
-LARGEST = 700.0
+LARGEST = 300.0
 """Budgets above this are noiseless to the last digit."""
 
 
@@ -122,11 +122,11 @@ class Utility:
     weights: Floats
 
     def smooth(self, epsilon: Floats) -> tuple[float, Floats]:
-        """ln J and its gradient, with smooth errors, for budgets above 0."""
+        """ln J and its gradient, with smooth errors; attributes without a budget are no part of it."""
         size = np.asarray(self.sizes, dtype=np.float64)
-        value, slope = np.empty(size.size), np.empty(size.size)
+        value, slope = np.full(size.size, np.inf), np.zeros(size.size)
         for name in dict.fromkeys(self.mechanisms):
-            some = np.array([each == name for each in self.mechanisms])
+            some = np.array([each == name for each in self.mechanisms]) & (epsilon > 0.0)
             value[some], slope[some] = smooth_moment(name, epsilon[some], size[some])
         mean, by_moment = self._mean(value)
         return float(np.log(mean)), by_moment * slope / mean

@@ -6,6 +6,7 @@ from math import floor
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
+import numpy as np
 import typer
 from rich.box import SIMPLE
 from rich.console import Console
@@ -129,13 +130,21 @@ def _witnesses(
     witnesses = {}
     with progress_bar("looking for witnesses") as show:
         for place, name in enumerate(found.names):
+            some = coded.only(np.isin(coded.codes[:, place], _protected(found, name)))
             witnesses[name] = witness_of_codes(
-                *(coded.codes, coded.sizes, budgets, place, coded.weights),
+                *(some.codes, some.sizes, budgets, place, some.weights),
                 names=coded.names,
                 labels=coded.labels,
             )
             show(place + 1, len(found.names))
     return witnesses
+
+
+def _protected(found: Analysis, target: str) -> list[int]:
+    """Codes of the target values that the tables have a row for: dropped ones are not covered by a certificate."""
+    source = next(name for name in found.names if name != target)
+    rows = found.table(source, target).target_values or ()
+    return [code for code, value in enumerate(found.schema[target].values) if value in rows]
 
 
 def _show_brackets(brackets: Sequence[Bracket]) -> None:
@@ -165,7 +174,8 @@ def _show_brackets(brackets: Sequence[Bracket]) -> None:
         )
     console.print(
         "paired, pairwise: estimates, right only if the other answers are independent given this one.\n"
-        "certified: no joint distribution with these tables gives away more; this is the promise to make.\n"
+        "certified: no joint distribution with these tables gives away more, whatever ε-LDP mechanisms are used;\n"
+        "this is the promise to make, to all whose values are in the tables.\n"
         "sum of ε: what holds without knowing anything."
     )
     low = [each for each in brackets if each.witness is not None and each.pairwise < each.witness]
