@@ -507,3 +507,58 @@ def test_witness_and_certificate_are_about_the_same_people(run, tmp_path):
     assert code == 0
     for each in strict_json(output)["totals"]:
         assert each["witness"] <= each["certified"]
+
+
+# ------------------------------------------------------------------------------------------ calibrate
+
+
+def test_help_of_calibrate(run):
+    code, output, _ = run("calibrate", "--help")
+    assert code == 0
+    assert "Example: deptriad calibrate" in output
+    for option in ("--total", "--plan", "--objective", "--guarantee", "--uncertainty", "--by"):
+        assert option in output
+
+
+def test_calibrate_writes_a_plan_that_keeps_the_promise(run, survey, tmp_path):
+    arguments = ("calibrate", "survey.csv", "--schema", "schema.json", "--total", "3")
+    code, output, _ = run(*arguments, "--plan", "mine.json")
+    assert code == 0
+    for word in ("certified", "splitting", "mine.json"):
+        assert word in output
+    plan = dt.Plan.load(tmp_path / "mine.json")
+    analysis = dt.analyze(dt.Prior.from_data(tmp_path / "survey.csv", survey))
+    assert all(each.certified <= 3 for each in analysis.totals(plan.budgets).values())
+    assert listing(tmp_path) == ["mine.json", "schema.json", "survey.csv"]
+
+
+def test_calibrate_takes_promises_and_budgets_by_name(run, survey, tmp_path):
+    code, output, _ = run(
+        *("calibrate", "survey.csv", "--schema", "schema.json", "--total", "3", "--json"),
+        *("--total-of", "sex=2", "--fixed", "pay=0.5", "--guarantee", "pairwise"),
+        *("--objective", "even", "--plan", "mine.json"),
+    )
+    assert code == 0
+    plan = dt.Plan.load(tmp_path / "mine.json")
+    assert strict_json(output)["digest"] == plan.digest
+    assert plan.budgets["pay"] == 0.5
+    assert plan.total == {"sex": 2, "job": 3, "pay": 3}
+    assert plan.totals["sex"]["pairwise"] <= 2
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (("--total", "0"), "total"),
+        (("--total", "3", "--objective", "best"), "best"),
+        (("--total", "3", "--guarantee", "sure"), "sure"),
+        (("--total", "3", "--fixed", "pay"), "NAME=NUMBER"),
+        (("--total", "3", "--fixed", "pya=1"), "pay"),
+        (("--total", "0.3", "--fixed", "sex=1"), "the smallest total that works is"),
+    ],
+)
+def test_wishes_that_cannot_be_are_refused_and_leave_no_plan(run, survey, tmp_path, wrong, said):
+    code, _, errors = run("calibrate", "survey.csv", "--schema", "schema.json", *wrong)
+    assert code == 1
+    assert said in one_line(errors)
+    assert listing(tmp_path) == ["schema.json", "survey.csv"]

@@ -1,15 +1,17 @@
 """interactions(): the joint leakage of two sources against the sum of the two."""
 
 import itertools
+import math
 import sys
 from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import deptriad as dt
-from deptriad.interactions import interactions, interactions_of_codes
+from deptriad.interactions import added_up, interactions, interactions_of_codes
 from deptriad.witness import witness_of_codes
 from test_witness import SLACK, XOR, as_records, faces, truth  # noqa: F401
 
@@ -80,6 +82,55 @@ def test_independence_given_the_target_is_never_understated(rng):
         codes, weights = as_records(joint)
         (row,) = interactions_of_codes(codes, joint.shape, [1.0] * 3, weights, targets=[0])
         assert row.excess <= 0.0
+
+
+@pytest.mark.parametrize("kind", ["tenths", "random"])
+def test_fractional_weights_never_make_a_false_excess(rng, kind):
+    """The second source is independent of all else, so that the joint leakage is that of the first alone."""
+    count = 4000
+    for _ in range(8):
+        first = rng.integers(0, 2, count)
+        target = np.where(rng.random(count) < 0.8, first, 1 - first)
+        weights = rng.integers(1, 4, count) * 0.1 if kind == "tenths" else rng.random(count)
+        codes = np.vstack([np.column_stack([first, target, np.full(count, v)]) for v in range(3)])
+        order = np.concatenate([rng.permutation(count) + v * count for v in range(3)])
+        found = interactions_of_codes(
+            codes[order], [2, 2, 3], [1.0] * 3, np.tile(weights, 3)[order], targets=[1]
+        )
+        assert found.understated == 0
+        assert found.excess[0] > -1e-9
+
+
+@pytest.mark.parametrize("epsilon", [1e-3, 1e-6, 1e-9, 1e-12])
+def test_tiny_budgets_keep_their_digits(epsilon):
+    """The xor of two coins: ln cosh ε = ε²/2 − ε⁴/12."""
+    found = interactions_of_codes(XOR, [2] * 3, [epsilon] * 3)
+    exact = epsilon**2 / 2 - epsilon**4 / 12
+    assert found.exact.all()
+    assert (found.joint <= exact).all()
+    assert found.joint == pytest.approx(exact, rel=1e-9 if epsilon > 1e-5 else 0.05)
+
+
+def test_sums_are_rounded_up(rng):
+    codes = rng.integers(0, 3, size=(500, 4))
+    budgets = [1.0, 0.7, 0.3, 0.01]
+    for row in interactions_of_codes(codes, [3] * 4, budgets):
+        added = Fraction(0)
+        for source in (int(row.source_1), int(row.source_2)):
+            table = pd.crosstab(codes[:, int(row.target)], codes[:, source], normalize="index")
+            added += Fraction(float(dt.leakage(table, budgets[source])))
+        assert Fraction(row.sum) >= added * (1 - Fraction(1, 2**46))
+        assert float(added) == pytest.approx(row.sum, rel=1e-12)
+    first, second = rng.random(1000), rng.random(1000)
+    for one, two, both in zip(first, second, added_up(first, second), strict=True):
+        assert Fraction(both) >= Fraction(one) + Fraction(two)
+        assert both <= math.nextafter(one + two, 9.0)
+
+
+@pytest.mark.parametrize("target", [7, -1, 1.0, "a"])
+def test_targets_are_columns(target):
+    with pytest.raises(ValueError, match="expected a column from 0 to 2"):
+        interactions_of_codes(XOR, [2] * 3, [1.0] * 3, targets=[target])
 
 
 def test_it_agrees_with_the_witness(rng):

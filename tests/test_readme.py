@@ -12,9 +12,9 @@ pytest.importorskip("pandas")
 pytest.importorskip("statsmodels", reason="statsmodels, which has the README's survey, is absent")
 
 ROOT = Path(__file__).parents[1]
-README, DATA, TOTALS = (
+README, DATA, TOTALS, BUDGETS = (
     (ROOT / name).read_text(encoding="utf-8")
-    for name in ("README.md", "docs/data.md", "docs/totals.md")
+    for name in ("README.md", "docs/data.md", "docs/totals.md", "docs/budgets.md")
 )
 
 
@@ -39,6 +39,7 @@ def said(block):
 RUNS = {f"README {number}": block for number, block in enumerate(blocks(README))}
 RUNS["docs/data.md"] = "\n".join(blocks(DATA))
 RUNS["docs/totals.md"] = "\n".join(blocks(TOTALS))
+RUNS["docs/budgets.md"] = "\n".join(blocks(BUDGETS))
 
 
 def test_there_is_something_to_run():

@@ -9,7 +9,7 @@ import pytest
 
 import deptriad as dt
 from deptriad.schema import Attribute, Schema
-from deptriad.witness import Witness, attained, attained_of_codes, witness, witness_of_codes
+from deptriad.witness import Witness, attained, witness, witness_of_codes
 
 XOR = np.array([[0, 0, 0], [0, 1, 1], [1, 0, 1], [1, 1, 0]])
 SLACK = Decimal("1e-40")
@@ -123,7 +123,7 @@ def test_budgets_beyond_the_float_range_still_give_a_lower_bound():
     for epsilon in (700.0, 1e5, math.inf):
         found = witness_of_codes(XOR, [2, 2, 2], [epsilon] * 3, 2, split=None)
         assert 100.0 < found.leakage <= epsilon
-        assert attained_of_codes(XOR, found) == found.leakage
+        assert attained(XOR, found) == found.leakage
 
 
 def test_more_budget_or_more_sources_never_leak_less(rng):
@@ -149,7 +149,7 @@ def test_weights_are_repetitions(rng):
     repeated = np.repeat(codes, times, axis=0)
     same = witness_of_codes(repeated, [3] * 4, budgets, 1, rng=np.random.default_rng(5), **options)
     assert weighed.leakage == pytest.approx(same.leakage, rel=1e-12)
-    assert attained_of_codes(repeated, weighed, part="all") == pytest.approx(
+    assert attained(repeated, weighed, "all", np.ones(len(repeated))) == pytest.approx(
         weighed.leakage, rel=1e-12
     )
     scaled = witness_of_codes(
@@ -196,14 +196,54 @@ def test_sets_are_re_evaluated(rng):
     codes = rng.integers(0, 4, size=(400, 5))
     weights = rng.random(400)
     found = witness_of_codes(codes, [4] * 5, [0.7] * 5, 3, weights, rng=rng)
-    assert attained_of_codes(codes, found, weights) == found.leakage
-    assert attained_of_codes(codes, found, weights, "held out") == found.held_out
-    assert attained_of_codes(codes, found, weights, "all") == found.overall
+    assert attained(codes, found, weights=weights) == found.leakage
+    assert attained(codes, found, "held out", weights) == found.held_out
+    assert attained(codes, found, "all", weights) == found.overall
     exact = ratio_of(codes, weights, found)
     assert exact - Decimal("1e-12") <= Decimal(found.overall) <= exact
     unsplit = witness_of_codes(codes, [4] * 5, [0.7] * 5, 3, weights, split=None, rng=rng)
     assert unsplit.overall == unsplit.leakage
     assert unsplit.held_out is None
+
+
+def test_weights_must_not_be_forgotten(rng):
+    codes, weights = rng.integers(0, 3, size=(100, 3)), rng.random(100)
+    found = witness_of_codes(codes, [3] * 3, [1.0] * 3, 0, weights, rng=rng)
+    for part in ("found", "held out", "all"):
+        with pytest.raises(ValueError, match="had weights"):
+            attained(codes, found, part)
+    equal = witness_of_codes(codes, [3] * 3, [1.0] * 3, 0, np.full(100, 7.0), rng=rng)
+    assert attained(codes, equal) == equal.leakage
+    frame = pd.DataFrame(codes, columns=list("abc")).assign(w=weights)
+    found = witness(frame, 1.0, "a", weight="w", rng=rng)
+    with pytest.raises(ValueError, match="column 'w'"):
+        attained(frame, found, weights=weights)
+
+
+def test_halves_are_those_of_the_same_records_in_the_same_order(rng):
+    codes = rng.integers(0, 3, size=(100, 3))
+    found = witness_of_codes(codes, [3] * 3, [1.0] * 3, 0, rng=rng)
+    for other in (codes[::-1], (codes + 1) % 3):
+        for part in ("found", "held out"):
+            with pytest.raises(ValueError, match="same order"):
+                attained(other, found, part)
+        assert math.isfinite(attained(other, found, "all"))
+    assert attained(codes.astype(np.uint8), found) == found.leakage
+
+
+def test_a_half_without_weight_is_no_half():
+    """Only records that count are split, so that the half on which sets are found has some."""
+    codes = [[0, 0], [0, 1], [1, 1], [1, 0]]
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        lone = witness_of_codes(codes, [2, 2], [1.0, 1.0], 0, [1.0, 0.0, 0.0, 0.0], rng=rng)
+        assert lone.leakage == 0.0
+        weights = np.tile([0.0, 1.0], 50)
+        many = rng.integers(0, 2, (100, 3))
+        found = witness_of_codes(many, [2] * 3, [1.0] * 3, 0, weights, rng=rng)
+        assert attained(many, found, weights=weights) == found.leakage
+        kept = many[weights > 0]
+        assert found.overall == attained(kept, found, "all", np.ones(50))
 
 
 def test_each_half_has_half_of_each_target_value(rng):
@@ -277,6 +317,21 @@ def test_it_prints_as_sentences(people, rng):
     assert "other half" not in str(whole)
 
 
+def test_only_released_sources_are_counted(people):
+    found = witness(
+        *(people, {"job": 1.0, "hours": 0.0, "count": 0.0}, "sex"),
+        schema=Schema.infer(people),
+        split=None,
+    )
+    assert "Released with ε = 1, reports of 1 of the 3 other attributes" in str(found)
+    both = witness(
+        *(people, {"job": 1.0, "hours": 1.0, "count": 0.0}, "sex"),
+        schema=Schema.infer(people),
+        split=None,
+    )
+    assert "Released with ε = 1 each, reports of 2 of the 3 other attributes" in str(both)
+
+
 def test_nothing_to_tell_is_said_plainly():
     for codes, budgets in (
         ([[0, 0], [1, 0]], [1, 1]),
@@ -344,9 +399,38 @@ def test_errors_say_what_is_wrong(people):
         witness(people, 1.0, "sex", weight="count", schema=Schema.infer(people))
     found = witness_of_codes(XOR, [2] * 3, [1.0] * 3, 2, split=None)
     with pytest.raises(ValueError, match="found on 4"):
-        attained_of_codes(XOR[:3], found)
+        attained(XOR[:3], found)
     with pytest.raises(ValueError, match="none were held out"):
-        attained_of_codes(XOR, found, part="held out")
+        attained(XOR, found, part="held out")
+    for part in ("found", "all"):
+        with pytest.raises(ValueError, match="2 columns, expected 3"):
+            attained(XOR[:, :2], found, part)
+    with pytest.raises(ValueError, match="expected whole numbers"):
+        attained([["a", "b", "c"]], found, "all")
+    with pytest.raises(ValueError, match="expected whole numbers"):
+        attained([1, 2], found, "all")
+    with pytest.raises(ValueError, match="part is 'half'"):
+        attained(XOR, found, "half")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"rng": 3}, r"rng is 3, expected a numpy\.random\.Generator"),
+        ({"target": 2.0}, r"target is 2\.0, expected a column from 0 to 2"),
+        ({"target": -1}, "target is -1, expected a column from 0 to 2"),
+        ({"target": True}, "target is True"),
+        ({"names": ["a"]}, "1 names, expected 3"),
+        ({"names": ["a", "a", "b"]}, "'a' twice"),
+        ({"labels": [["x", "y"]]}, "labels for 1 attributes, expected 3"),
+        ({"labels": [["x"]] * 3}, "1 labels for column 0, expected 2"),
+        ({"budgets": [1.0]}, "one for each of 3 attributes"),
+    ],
+)
+def test_arguments_for_codes_are_checked(change, message):
+    given = {"codes": XOR, "sizes": [2] * 3, "budgets": [1.0] * 3, "target": 2}
+    with pytest.raises(ValueError, match=message):
+        witness_of_codes(**(given | change))
 
 
 def test_a_schema_decides_what_is_a_source(people, rng):

@@ -229,6 +229,10 @@ class Analysis:
         return list(permutations(self.names, 2))
 
     @cached_property
+    def _pair_numbers(self) -> dict[tuple[str, str], int]:
+        return {pair: number for number, pair in enumerate(self.pairs)}
+
+    @cached_property
     def _places(self) -> Integers:
         """Places of source and target of each pair: two rows."""
         return np.array(list(permutations(range(len(self.names)), 2)), dtype=np.int64).T
@@ -259,7 +263,7 @@ class Analysis:
             _place(name, self.names)
         if source == target:
             raise ValueError(f"source and target are both {source!r}, expected two attributes")
-        return self.pairs.index((source, target))
+        return self._pair_numbers[source, target]
 
     def table(self, source: str, target: str) -> Conditional | Box:
         """The table of one ordered pair, or its box, which the triad was made from."""
@@ -334,7 +338,7 @@ class Analysis:
         >>> frame = pd.DataFrame({"a": [0, 0, 1, 1] * 20, "b": [0, 1, 0, 1] * 20, "xor": [0, 1, 1, 0] * 20})
         >>> analysis = dt.analyze(dt.Prior.from_data(frame, dt.Schema.infer(frame)))
         >>> analysis.totals(1.0)["xor"]
-        Total(xor: own=1, paired=1, pairwise=1, certified=1.434, budgets=3)
+        Total(xor: own=1, paired=1, pairwise=1, certified=1.434, budgets=3.000)
         """
         budgets = self._released(epsilon, sources)
         totals = (

@@ -91,6 +91,7 @@ def coded_array(
             raise ValueError(
                 f"column {i} has code {low if low < 0 else high}, expected 0 to {size - 1}"
             )
+    _check_words(sizes, names, labels)
     small = np.uint8 if max(sizes) <= 256 else np.int16 if max(sizes) <= 32_768 else np.int64
     return Coded(
         array.astype(small),
@@ -98,6 +99,32 @@ def coded_array(
         tuple(names) if names is not None else tuple(map(str, range(attributes))),
         tuple(map(tuple, labels)) if labels is not None else tuple(map(_numbered, sizes)),
     )
+
+
+def _check_words(
+    sizes: Sequence[int], names: Sequence[str] | None, labels: Sequence[Sequence[str]] | None
+) -> None:
+    """A name for each attribute, no two alike, and a label for each of its values."""
+    if names is not None and len(names) != len(sizes):
+        raise ValueError(f"got {len(names)} names, expected {len(sizes)}, one for each column")
+    if names is not None and len(set(names)) < len(names):
+        twice = next(name for name in names if list(names).count(name) > 1)
+        raise ValueError(f"got the name {twice!r} twice, expected different ones")
+    if labels is None:
+        return
+    if len(labels) != len(sizes):
+        raise ValueError(f"got labels for {len(labels)} attributes, expected {len(sizes)}")
+    for i, (values, size) in enumerate(zip(labels, sizes, strict=True)):
+        if len(values) != size:
+            raise ValueError(f"got {len(values)} labels for column {i}, expected {size}")
+
+
+def column(target: object, count: int) -> int:
+    """A target that is given by its column."""
+    whole = isinstance(target, int | np.integer) and not isinstance(target, bool)
+    if not whole or not 0 <= int(target) < count:  # type: ignore[call-overload]
+        raise ValueError(f"target is {target!r}, expected a column from 0 to {count - 1}")
+    return int(target)  # type: ignore[call-overload, no-any-return]
 
 
 def _numbered(size: int) -> tuple[str, ...]:
@@ -118,6 +145,8 @@ def _checked_weights(weights: ArrayLike | None, records: int) -> Floats:
         raise ValueError(f"record {row} has weight {array[row]}, expected a finite number ≥ 0")
     if not array.any():
         raise ValueError("all weights are 0, expected some above 0")
+    if (array == array[0]).all():  # the same as none
+        return np.ones(records)
     # a power of two changes no digit
     return np.asarray(np.ldexp(array, -int(np.frexp(array.max())[1])))
 
@@ -156,9 +185,10 @@ def _weights(frame: Any, weight: str, schema: Schema) -> NDArray[Any]:
 
 
 def budgets_of(
-    epsilon: float | Mapping[str, float], names: Sequence[str], target: str | None = None
+    epsilon: float | Mapping[str, float], schema: Schema, target: str | None = None
 ) -> Floats:
     """A budget for each attribute from one number or a mapping, in which a target itself may be left out."""
+    names = schema.names
     if not isinstance(epsilon, Mapping):
         budget = as_budget(epsilon)
         if budget.ndim:
@@ -167,7 +197,7 @@ def budgets_of(
             )
         return np.full(len(names), float(budget))
     for name in epsilon:
-        position(name, names)
+        schema.index(name)
     if lacking := [name for name in names if name not in epsilon and name != target]:
         raise ValueError(
             f"epsilon has no budget for {lacking[0]!r}: give one, or 0 if it is not released"
@@ -177,13 +207,14 @@ def budgets_of(
     )
 
 
-def position(name: str, names: Sequence[str]) -> int:
-    """Place of an attribute."""
-    if name not in names:
-        from deptriad.schema import closest
-
-        raise ValueError(f"there is no attribute {name!r}: {closest(name, list(names))}")
-    return list(names).index(name)
+def budgets_by_column(budgets: ArrayLike, count: int) -> Floats:
+    """A budget for each column."""
+    array = as_budget(budgets, "budgets")
+    if array.shape != (count,):
+        raise ValueError(
+            f"budgets have shape {array.shape}, expected one for each of {count} attributes"
+        )
+    return array
 
 
 def within_range(budgets: Floats) -> Floats:

@@ -10,8 +10,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from deptriad import exact as one_table
-from deptriad.coded import Coded, budgets_of, coded_array, coded_frame, position, within_range
-from deptriad.lines import Floats, Integers, as_budget
+from deptriad.coded import (
+    Coded,
+    budgets_by_column,
+    budgets_of,
+    coded_array,
+    coded_frame,
+    column,
+    within_range,
+)
+from deptriad.lines import Floats, Integers
 from deptriad.rounding import ROUNDOFF
 from deptriad.text import printable
 
@@ -41,7 +49,8 @@ class Interaction(NamedTuple):
 class Interactions:
     """All triples of a target and two sources, those first where the sum of leakages understates the joint one most.
 
-    ``joint`` is rounded down and ``sum`` up, so a positive ``excess`` is a fact. Where ``exact`` is false the alphabets
+    ``joint`` is rounded down and ``sum`` up, by all that adding the weights may have cost, so a positive ``excess`` is
+    a fact. Where ``exact`` is false the alphabets
     were too large to try all sets, and the joint leakage may be larger still. Attributes are kept by their place in
     ``names``.
     """
@@ -146,10 +155,10 @@ def interactions(
     """
     from deptriad import frames
 
-    coded, _ = coded_frame(records, schema, weight)
-    places = None if targets is None else [position(name, coded.names) for name in targets]
+    coded, schema = coded_frame(records, schema, weight)
+    places = None if targets is None else [schema.index(name) for name in targets]
     return _all_triples(
-        coded, budgets_of(epsilon, coded.names), places, progress, frames.kind_of(records)
+        coded, budgets_of(epsilon, schema), places, progress, frames.kind_of(records)
     )
 
 
@@ -173,12 +182,9 @@ def interactions_of_codes(
     3
     """
     coded = coded_array(codes, sizes, weights, names)
-    array = as_budget(budgets, "budgets")
-    if array.shape != (len(coded.names),):
-        raise ValueError(
-            f"budgets have shape {array.shape}, expected one for each of {len(coded.names)} attributes"
-        )
-    return _all_triples(coded, array, targets, progress, "pandas")
+    count = len(coded.names)
+    places = None if targets is None else [column(target, count) for target in targets]
+    return _all_triples(coded, budgets_by_column(budgets, count), places, progress, "pandas")
 
 
 def _all_triples(
@@ -193,17 +199,20 @@ def _all_triples(
     if targets is not None:
         asked[:] = False
         asked[list(targets)] = True
-    equal = coded.compressed()
-    joint, exact, single = _counted(equal, budgets, asked, progress)
+    additions = _additions(coded)
+    joint, exact, single = _counted(coded.compressed(), budgets, asked, progress, additions)
     first, second = np.triu_indices(count, 1)
     target = np.repeat(np.flatnonzero(asked), first.size)
     triples = np.column_stack([target, np.tile(np.column_stack([first, second]).T, asked.sum()).T])
     triples = triples[(triples[:, 0] != triples[:, 1]) & (triples[:, 0] != triples[:, 2])]
     target, first, second = triples.T
     sizes = np.array(coded.sizes)
-    slack = (2 * (sizes[first] + sizes[second]) + 32 + 6 * _additions(equal)) * ROUNDOFF
-    attained = np.maximum(joint[target, first, second] - slack, 0.0)
-    added = single[first, target] + single[second, target]
+    # entries off by a relative ρ change ln N/N' by at most 2ρ·(1 − e^−Σε), and a logarithm is off by its rounding
+    loss = (2 * (sizes[first] + sizes[second]) + 32 + 6 * additions) * ROUNDOFF
+    loss = loss * -np.expm1(-(budgets[first] + budgets[second]))
+    found = joint[target, first, second]
+    attained = np.maximum(found * (1.0 - 4 * ROUNDOFF) - loss, 0.0)
+    added = added_up(single[first, target], single[second, target])
     order = np.argsort(added - attained, kind="stable")
     exact = exact[target, first, second]
     return Interactions(
@@ -211,8 +220,19 @@ def _all_triples(
     )
 
 
+def added_up(first: Floats, second: Floats) -> Floats:
+    """Sums of two, rounded up; exact where they are floats."""
+    total = first + second
+    high, low = np.maximum(first, second), np.minimum(first, second)
+    return np.asarray(np.where(low > total - high, np.nextafter(total, np.inf), total))
+
+
 def _counted(
-    coded: Coded, budgets: Floats, asked: NDArray[np.bool_], progress: Progress | None
+    coded: Coded,
+    budgets: Floats,
+    asked: NDArray[np.bool_],
+    progress: Progress | None,
+    additions: int,
 ) -> tuple[Floats, NDArray[np.bool_], Floats]:
     """Joint leakage by (target, source, source), whether it is exact, and single leakage by (source, target)."""
     from deptriad import witness_kernels
@@ -231,13 +251,13 @@ def _counted(
     run = witness_kernels.few_joints if small else witness_kernels.many_joints
     for i in range(count - 1):
         run(
-            columns, places, coded.weights, i, _shared_order(i + 1, count), offsets, np.exp(-used),
+            columns, places, coded.weights, i, _shared_order(i + 1, count), offsets, np.expm1(used),
             asked, WORK, pairs, joint, exact,
         )  # fmt: skip
         if progress is not None:
             progress(i + 1, count - 1)
     exact &= np.add.outer(budgets - used, budgets - used) == 0.0
-    return joint, exact, _single_leakages(pairs, offsets, budgets, asked)
+    return joint, exact, _single_leakages(pairs, offsets, budgets, asked, additions)
 
 
 def _shared_order(start: int, stop: int) -> Integers:
@@ -247,14 +267,19 @@ def _shared_order(start: int, stop: int) -> Integers:
 
 
 def _additions(coded: Coded) -> int:
-    """Roundings in a sum of weights: none where they are whole numbers, as multiplicities are, up to a scale."""
-    scaled = coded.weights / coded.weights.min()
-    whole = (scaled == np.round(scaled)).all() and scaled.sum() < 2.0**53
-    return 0 if whole else len(coded.weights)
+    """Roundings in a sum of weights: one for each record, or none where all are multiples of a common power of two."""
+    weights = coded.weights[coded.weights > 0.0]
+    _, exponent = np.frexp(weights.sum())
+    scaled = np.ldexp(weights, 52 - int(exponent))  # whole numbers that sum to less than 2^53
+    return 0 if (scaled == np.floor(scaled)).all() else int(weights.size)
 
 
 def _single_leakages(
-    pairs: Floats, offsets: Integers, budgets: Floats, asked: NDArray[np.bool_]
+    pairs: Floats,
+    offsets: Integers,
+    budgets: Floats,
+    asked: NDArray[np.bool_],
+    additions: int,
 ) -> Floats:
     """Exact leakage of each source alone about each target, rounded up."""
     parts = [slice(start, stop) for start, stop in pairwise(offsets)]
@@ -265,5 +290,9 @@ def _single_leakages(
         table = table if target == low else table.T
         table = table[table.sum(axis=1) > 0.0]
         table = np.ascontiguousarray(table / table.sum(axis=1, keepdims=True))
-        single[source, target] = one_table.table_leakage(table, budgets[source])
+        alone = float(one_table.table_leakage(table, budgets[source]))
+        if alone > 0.0 or additions:
+            loss = 2 * (4 * additions + table.shape[1] + 4) * ROUNDOFF
+            alone -= loss * float(np.expm1(-budgets[source]))
+        single[source, target] = min(alone * (1.0 + 4 * ROUNDOFF), budgets[source])
     return single

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 
 from deptriad import lines
 from deptriad.leakage import leakage
-from deptriad.lines import as_budget
+from deptriad.lines import as_budget, as_numbers
+from deptriad.rounding import ROUNDOFF
 from deptriad.tables import Box, Conditional
 from deptriad.text import printable, rounded_up
 
@@ -35,7 +36,7 @@ class Proof:
     target, own
         The protected attribute, and the budget of its own release.
     budgets
-        ε of every released source.
+        ε of every released source. The proof is about these alone: others that are released come on top.
     form
         Which bound it is. "plain" and "reference" bound the likelihood ratio for each ordered pair (x, x') of target
         values.
@@ -57,6 +58,15 @@ class Proof:
     pairs: Integers = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
     a: Floats = field(default_factory=lambda: np.zeros((0, 0)))
     shares: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.budgets, Mapping):
+            raise ValueError(f"budgets are {self.budgets!r}, expected a mapping from names to ε")
+        object.__setattr__(self, "pairs", _as_pairs(self.pairs))
+        for name in ("a", "shares"):
+            rows = as_numbers(getattr(self, name), name)
+            # without pairs there is nothing to choose, for however many sources
+            object.__setattr__(self, name, rows if len(self.pairs) else np.zeros((0, 0)))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, lists and text, ready for JSON.
@@ -90,20 +100,47 @@ class Proof:
         missing = [name for name in cls.__dataclass_fields__ if name not in numbers]
         if missing:
             raise ValueError(f"the proof lacks {missing[0]!r}, expected what to_dict() returns")
-        count = len(numbers["pairs"])
+        if not isinstance(numbers["budgets"], Mapping):
+            raise ValueError(
+                f"budgets are {numbers['budgets']!r}, expected a mapping from names to ε"
+            )
         return cls(
             target=str(numbers["target"]),
-            own=float(numbers["own"]),
-            budgets={str(name): float(value) for name, value in numbers["budgets"].items()},
+            own=_as_number(numbers["own"], "own"),
+            budgets={
+                str(name): _as_number(value, f"budget of {name!r}")
+                for name, value in numbers["budgets"].items()
+            },
             form=numbers["form"],
-            value=float(numbers["value"]),
-            pairs=np.array(numbers["pairs"], dtype=np.int64).reshape(count, 2),
-            a=np.array(numbers["a"], dtype=np.float64).reshape(count, -1 if count else 0),
-            shares=np.array(numbers["shares"], dtype=np.float64).reshape(count, -1 if count else 0),
+            value=_as_number(numbers["value"], "value"),
+            pairs=numbers["pairs"],
+            a=numbers["a"],
+            shares=numbers["shares"],
         )
 
     def __repr__(self) -> str:
         return f"Proof({printable(self.target)} ≤ {rounded_up(self.value)}, {self.form})"
+
+
+def _as_number(value: Any, name: str) -> float:
+    number = as_numbers(value, name)
+    if number.ndim:
+        raise ValueError(f"{name} is {value!r}, expected one number")
+    return float(number)
+
+
+def _as_pairs(pairs: Any) -> Integers:
+    """Rows of two whole numbers, or none."""
+    expected = f"pairs are {pairs!r}, expected two whole numbers in a row"
+    try:
+        array = np.asarray(pairs)
+    except ValueError:  # ragged
+        raise ValueError(expected) from None
+    if array.dtype != object and array.size == 0:
+        return np.zeros((0, 2), dtype=np.int64)
+    if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
+        raise ValueError(expected)
+    return array.astype(np.int64)
 
 
 # --- what the tables and budgets of one target must have in common -------------------------------------------
@@ -111,6 +148,8 @@ class Proof:
 
 def shared_target(tables: Mapping[str, Table]) -> str:
     """The name of the target, which all tables must have in common, with its values."""
+    if not isinstance(tables, Mapping):
+        raise ValueError(f"tables are {tables!r}, expected a mapping from sources to their tables")
     if not tables:
         raise ValueError("got no tables, expected p(source | target) for at least one source")
     first_name, first = next(iter(tables.items()))
@@ -147,7 +186,9 @@ def finite(epsilon: float, name: str) -> float:
 def verify(proof: Proof, tables: Mapping[str, Table]) -> float:
     """Work out, from the tables alone, what a proof proves, and compare it with its claim.
 
-    Takes the tables' numbers as they are; the claim also grants every entry its rounding, and so is a hair above.
+    It proves something for the sources that the proof names and for no others: a table without a budget in the proof
+    is taken as not released. The tables' numbers are taken as they are; the claim also grants every entry its
+    rounding, and so is a hair above.
 
     Returns
     -------
@@ -171,7 +212,8 @@ def verify(proof: Proof, tables: Mapping[str, Table]) -> float:
     telling = _check_names(proof, tables)
     epsilon = np.array([proof.budgets[name] for name in telling])
     chosen = [tables[name] for name in telling]
-    _check_choices(proof, len(telling), _shared_rows(tables))
+    if chosen:
+        _check_choices(proof, len(telling), chosen[0].shape[0])
     if proof.form == "sum of budgets":
         proved = math.fsum(epsilon)
     elif proof.form == "one source":
@@ -192,13 +234,9 @@ def verify(proof: Proof, tables: Mapping[str, Table]) -> float:
     return total
 
 
-def _shared_rows(tables: Mapping[str, Table]) -> int:
-    return next(iter(tables.values())).shape[0]
-
-
 def _check_names(proof: Proof, tables: Mapping[str, Table]) -> list[str]:
     """The released sources of two or more values, after a look at all names and budgets."""
-    target = shared_target(tables)
+    target = shared_target(tables) if tables or proof.budgets else proof.target
     if target != proof.target:
         raise ValueError(
             f"the proof is about {proof.target!r}, the tables are about {target!r}: expected the same target"
@@ -231,12 +269,12 @@ def _check_choices(proof: Proof, size: int, rows: int) -> None:
             f"a pair names target value {proof.pairs[outside][0]}, expected 0 to {rows - 1}"
         )
     if (bad := ~((proof.a >= 0.0) & (proof.a <= 1.0))).any():
-        raise ValueError(f"an a is {proof.a[bad][0]!r}, expected numbers in [0, 1]")
-    if (bad := ~(proof.shares >= 0.0)).any():
-        raise ValueError(f"a share is {proof.shares[bad][0]!r}, expected numbers ≥ 0")
+        raise ValueError(f"an a is {float(proof.a[bad][0])}, expected numbers in [0, 1]")
+    if (bad := ~(proof.shares > 0.0)).any():
+        raise ValueError(f"a share is {float(proof.shares[bad][0])}, expected numbers above 0")
     sums = proof.shares.sum(axis=1)
     if (off := np.abs(sums - 1.0) > 1e-12).any():
-        raise ValueError(f"the shares of a pair sum to {sums[off][0]!r}, expected 1")
+        raise ValueError(f"the shares of a pair sum to {float(sums[off][0])}, expected 1")
 
 
 def _proved_by_pairs(proof: Proof, tables: list[Table], epsilon: Floats) -> float:
@@ -254,12 +292,17 @@ def _proved_by_pairs(proof: Proof, tables: list[Table], epsilon: Floats) -> floa
         for y in range(tables[0].shape[0]):
             if x != y:
                 choice = given.get((x, y), plain) if proof.form == "reference" else plain
-                proved = max(proved, _pair_bound(clouds, x, y, epsilon, *choice))
+                # unlike max, never loses what is no number
+                proved = float(np.maximum(proved, _pair_bound(clouds, x, y, epsilon, *choice)))
     return proved
 
 
 class _Cloud:
-    """The points (B, A) = (min G'(S), max G(S)) of one table or box for any pair of its rows."""
+    """The points (B, A) = (min G'(S), max G(S)) of one table or box for any pair of its rows.
+
+    A is rounded up and B down by what a sum of so many entries may be off: with a small share, whether A is above a
+    or a hair below decides about the whole budget.
+    """
 
     def __init__(self, table: Table) -> None:
         from deptriad.total_kernels import FEW
@@ -269,6 +312,8 @@ class _Cloud:
             (table.lower, table.upper) if isinstance(table, Box) else (table.table, table.table)
         )
         self.few = table.shape[1] <= FEW
+        self.up = 1.0 + (table.shape[1] + 4) * ROUNDOFF
+        self.down = 1.0 - (table.shape[1] + 4) * ROUNDOFF
         if self.few:
             self.top, self.low = self._sums()
 
@@ -280,8 +325,9 @@ class _Cloud:
         above, below = self.upper @ members.T, self.lower @ members.T
         if isinstance(self.table, Box):
             spare, surplus = self.table.spare[:, None], self.table.surplus[:, None]
-            return np.minimum(above, below + spare), np.maximum(below, above - surplus)
-        return above, below
+            most = np.minimum(above, below + spare)
+            return most * self.up, np.maximum(below, above * self.down - surplus) * self.down
+        return above * self.up, below * self.down
 
     def points(self, x: int, y: int) -> tuple[Floats, Floats]:
         """B and A: of all sets where they are few, otherwise of the corners of a concave curve above them."""
@@ -293,7 +339,8 @@ class _Cloud:
             return self.low[y, kept], np.minimum(self.top[x, kept], 1.0)
         if isinstance(self.table, Box):
             return self._polygon(self.table, x, y)
-        return _hull(self.table.table[x], self.table.table[y])
+        lower, upper = _hull(self.table.table[x], self.table.table[y])
+        return lower * self.down, np.minimum(upper * self.up, 1.0)
 
     def gaps(self, x: int, y: int) -> tuple[Floats, Floats]:
         """B and A − B of what may attain the leakage: prefixes of a table's values by ratio, or sets of a box's."""
@@ -313,14 +360,17 @@ class _Cloud:
         mu, nu = (price.ravel()[:, None] for price in np.meshgrid(PRICES, PRICES))
         heights = []
         for gamma in slopes:
-            terms = low + mu * (high - low) - gamma * (high2 - nu * (high2 - low2))
+            terms = (1.0 - mu) * low + mu * high
+            terms -= gamma * ((1.0 - nu) * high2 + nu * low2) * (1.0 - 16 * ROUNDOFF)
             rest = (1.0 - mu) * box.spare[x] + gamma * (1.0 - nu) * box.surplus[y]
             heights.append(min(1.0, float((np.maximum(terms, 0.0).sum(1) + rest[:, 0]).min())))
         height = np.array([*heights[:-1], 1.0])
         with np.errstate(divide="ignore", invalid="ignore"):
             meeting = (height[:, None] - height) / (slopes - slopes[:, None])
         lower = np.unique(np.append(meeting[(meeting >= 0.0) & (meeting <= 1.0)], 0.0))
-        return lower, (height[:, None] + slopes[:, None] * lower).min(axis=0)
+        upper = (height[:, None] + slopes[:, None] * lower).min(axis=0)
+        # the corners themselves are off by a few roundings of A
+        return lower, np.minimum(upper * (self.up + 16 * ROUNDOFF), 1.0)
 
 
 def _by_ratio(row: Floats, other: Floats) -> Integers:
@@ -348,10 +398,11 @@ def _pair_bound(
         lower, upper = cloud.points(x, y)
         if not cloud.few:
             lower, upper = _with_steps(lower, upper, a)
-        up, log_q = upper >= a[i], steps.log_share(a[i], upper)
-        terms = _terms(epsilon[i], shares[i], up, log_q, lower)
+        masses = steps.log_share(a[i], upper), steps.log_rest(a[i], upper)
+        curve = _Curve(float(epsilon[i]), float(shares[i]), upper >= a[i], *masses, lower)
+        terms = curve.terms()
         if not cloud.few:
-            terms = np.append(terms, _edge_terms(epsilon[i], shares[i], up, log_q, lower))
+            terms = np.append(terms, curve.edge_terms())
         total.append(float(terms.max()))
     return math.fsum(total)
 
@@ -374,6 +425,13 @@ class _Steps:
         low, high = np.minimum(start, stop), np.maximum(start, stop)
         return np.minimum(self._log_integral(low, high) - self.log_whole(), 0.0)
 
+    def log_rest(self, start: float, stop: Floats) -> Floats:
+        """ln of 1 − |W(stop) − W(start)| / W(1), from what lies outside: next to 1 a mass says nothing of its rest."""
+        low, high = np.minimum(start, stop), np.maximum(start, stop)
+        before = self._log_integral(np.zeros_like(low), low)
+        after = self._log_integral(high, np.ones_like(high))
+        return np.minimum(np.logaddexp(before, after) - self.log_whole(), 0.0)
+
     def _log_integral(self, low: Floats, high: Floats) -> Floats:
         wide = np.minimum(high[:, None], self.edge[1:]) - np.maximum(low[:, None], self.edge[:-1])
         with np.errstate(divide="ignore"):
@@ -381,20 +439,68 @@ class _Steps:
         return np.asarray(np.logaddexp.reduce(logs, axis=1))
 
 
-def _terms(
-    epsilon: float, share: float, up: NDArray[np.bool_], log_q: Floats, lower: Floats
-) -> Floats:
-    """λ·ln(1 ± (e^{±ε/λ} − 1)·q) − ε·B of each point."""
-    if share == 0.0:  # the limit
-        return np.asarray(np.where(up & (log_q > -np.inf), epsilon, 0.0) - epsilon * lower)
-    strength = epsilon / share
-    with np.errstate(over="ignore", divide="ignore"):
+class _Curve(NamedTuple):
+    """The points of one source: where A ≥ a, the logarithms of q and of 1 − q, and B."""
+
+    epsilon: float
+    share: float
+    up: NDArray[np.bool_]
+    log_q: Floats
+    log_rest: Floats
+    lower: Floats
+
+    @property
+    def strength(self) -> float:
+        """ε/λ."""
+        return self.epsilon / self.share if self.epsilon < self.share * 1e300 else math.inf
+
+    def terms(self) -> Floats:
+        """λ·ln(1 ± (e^{±ε/λ} − 1)·q) − ε·B of each point."""
+        tilt = np.where(
+            self.up, _raised(self.strength, self.log_q), _lowered(self.strength, *self[3:5])
+        )
+        return np.asarray(self.share * tilt - self.epsilon * self.lower)
+
+    def edge_terms(self) -> Floats:
+        """The largest term inside each edge, where q and B are linear in each other and the term is concave."""
+        # the corner above each edge: A of its end, B of its start
+        later = self.up[1:], self.log_q[1:], self.log_rest[1:]
+        corners = _Curve(self.epsilon, self.share, *later, self.lower[:-1]).terms()
+        above = self.up[:-1]  # an edge that starts at or above a
+        strength = self.strength
+        q, rest = np.exp(self.log_q), np.exp(self.log_rest)
+        to_a = ~above & self.up[1:]  # ends at a, where q = 0
+        start, end = q[:-1], np.where(to_a, 0.0, q[1:])
+        rest_start, rest_end = rest[:-1], np.where(to_a, 1.0, rest[1:])
+        rise = np.where(start > 0.5, rest_start - rest_end, end - start)
+        run = np.diff(self.lower)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            flat = 1.0 / np.expm1(strength)  # −1/gain − q, where gain = e^{±s} − 1
+            ahead = np.where(above, -flat - start, flat + rest_start)
+            part = (self.share * rise / (self.epsilon * run) + ahead) / rise
+            part = np.clip(np.nan_to_num(part, nan=0.0), 0.0, 1.0)
+            log_mass = np.log((1.0 - part) * start + part * end)
+            log_rest = np.log((1.0 - part) * rest_start + part * rest_end)
+            tilt = np.where(
+                above, _raised(strength, log_mass), _lowered(strength, log_mass, log_rest)
+            )
+        inside = self.share * tilt - self.epsilon * (self.lower[:-1] + part * run)
+        return np.asarray(np.where(above & (strength > 600.0), corners, inside))
+
+
+def _raised(strength: float, log_q: Floats) -> Floats:
+    """ln(1 + (e^s − 1)·q)."""
+    with np.errstate(over="ignore", invalid="ignore"):
         if strength < 600.0:
-            raised = np.log1p(np.exp(log_q) * np.expm1(strength))
-        else:
-            raised = np.logaddexp(0.0, strength + log_q)
-        lowered = np.log1p(np.exp(log_q) * np.expm1(-strength))
-    return np.asarray(share * np.where(up, raised, lowered) - epsilon * lower)
+            return np.asarray(np.log1p(np.exp(log_q) * np.expm1(strength)))
+        return np.asarray(np.where(log_q > -np.inf, np.logaddexp(0.0, strength + log_q), 0.0))
+
+
+def _lowered(strength: float, log_q: Floats, log_rest: Floats) -> Floats:
+    """ln(1 − (1 − e^−s)·q) = ln((1 − q) + e^−s·q): the second where q may be so near 1 that 1 − q is lost."""
+    fall = np.exp(log_q) * -np.expm1(-strength)
+    far = np.logaddexp(log_rest, log_q - strength)
+    return np.asarray(np.where(fall < 0.5, np.log1p(-np.minimum(fall, 0.5)), far))
 
 
 def _with_steps(lower: Floats, upper: Floats, a: Floats) -> tuple[Floats, Floats]:
@@ -404,28 +510,6 @@ def _with_steps(lower: Floats, upper: Floats, a: Floats) -> tuple[Floats, Floats
     along = np.interp(cuts, upper, lower)
     order = np.lexsort((np.append(lower, along), np.append(upper, cuts)))
     return np.append(lower, along)[order], np.append(upper, cuts)[order]
-
-
-def _edge_terms(
-    epsilon: float, share: float, up: NDArray[np.bool_], log_q: Floats, lower: Floats
-) -> Floats:
-    """The largest term inside each edge, where q and B are linear in each other and the term is concave."""
-    # the corner above each edge: A of its end, B of its start
-    corners = _terms(epsilon, share, up[1:], log_q[1:], lower[:-1])
-    if share == 0.0:
-        return corners
-    above = up[:-1]  # an edge that starts at or above a
-    strength = epsilon / share
-    q = np.exp(log_q)
-    start, end = q[:-1], np.where(above | ~up[1:], q[1:], 0.0)
-    rise, run = end - start, np.diff(lower)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        gain = np.expm1(np.where(above, strength, -strength))
-        part = (share * rise / (epsilon * run) - 1.0 / gain - start) / rise
-        part = np.clip(np.nan_to_num(part, nan=0.0), 0.0, 1.0)
-        mass, below = start + part * rise, lower[:-1] + part * run
-        inside = share * np.log1p(mass * gain) - epsilon * below
-    return np.asarray(np.where(above & (strength > 600.0), corners, inside))
 
 
 def _largest_ratio(table: Table, epsilon: float) -> float:

@@ -3,21 +3,37 @@
 from __future__ import annotations
 
 import math
-from decimal import ROUND_CEILING, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 
 
 def rounded_up(number: float, decimals: int = 3) -> str:
     """A bound with so many decimals, more where it is small, rounded up so that what is read is still a bound.
 
-    >>> rounded_up(2.4849), rounded_up(0.0000123), rounded_up(12345.6)
-    ('2.485', '0.0000124', '12346')
+    >>> rounded_up(2.4849), rounded_up(0.0000123), rounded_up(0.000000125), rounded_up(12345.6)
+    ('2.485', '0.0000124', '1.25e-7', '12346')
     """
-    if not number > 0.0 or not math.isfinite(number):
-        return f"{number:g}"
-    if number >= 10**decimals:
-        return str(Decimal(number).to_integral_value(ROUND_CEILING))
-    places = max(decimals, decimals - 1 - math.floor(math.log10(number)))
-    return str(Decimal(number).quantize(Decimal(1).scaleb(-places), ROUND_CEILING))
+    if number == 0.0 or not math.isfinite(number):
+        return f"{abs(number):g}" if number == 0.0 else f"{number:g}"
+    if abs(number) >= 10**decimals:
+        return _rounded(number, 0, ROUND_CEILING)
+    places = max(decimals, decimals - 1 - math.floor(math.log10(abs(number))))
+    return _rounded(number, places, ROUND_CEILING)
+
+
+def rounded_down(number: float, decimals: int = 3) -> str:
+    """A lower bound with so many decimals, rounded down so that what is read is still one.
+
+    >>> rounded_down(2.4849), rounded_down(-0.0001), rounded_down(12.99, 1)
+    ('2.484', '-0.001', '12.9')
+    """
+    return _rounded(number, decimals, ROUND_FLOOR) if math.isfinite(number) else f"{number:g}"
+
+
+def _rounded(number: float, places: int, rounding: str) -> str:
+    """To so many decimals, from all digits that the float has."""
+    with localcontext(prec=800):
+        text = str(Decimal(number).quantize(Decimal(1).scaleb(-places), rounding))
+    return text.replace("E", "e")
 
 
 def printable(label: str) -> str:

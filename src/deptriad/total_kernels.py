@@ -138,8 +138,10 @@ def _certificate(low, high, low2, high2, spare, surplus, gamma):
         for nu in PRICES:
             total = (1.0 - mu) * spare + gamma * (1.0 - nu) * surplus
             for u in range(low.size):
-                term = low[u] + mu * (high[u] - low[u])
-                term -= gamma * (high2[u] - nu * (high2[u] - low2[u])) * (1.0 - 16 * ROUNDOFF)
+                # two positive terms each, which do not cancel: off by roundings of themselves
+                term = (1.0 - mu) * low[u] + mu * high[u]
+                less = (1.0 - nu) * high2[u] + nu * low2[u]
+                term -= gamma * less * (1.0 - 16 * ROUNDOFF)
                 total += max(term, 0.0)
             best = min(best, total)
     return min(best * (1.0 + 2.0 * slack_of(low.size)), 1.0)
@@ -246,10 +248,27 @@ def _all_points(sources, x, y, width):
 
 
 @compiled()
-def _tilt(strength, log_q, q, up):
-    """ln(1 + (e^{±s} − 1)·q): the logarithm of how much a tilt by s multiplies a mass q."""
+def _log(number):
+    """ln, −∞ at 0."""
+    return math.log(number) if number > 0.0 else -np.inf
+
+
+@compiled()
+def _log_sum(one, other):
+    """ln(e^one + e^other)."""
+    high, low = max(one, other), min(one, other)
+    return high if low == -np.inf else high + math.log1p(math.exp(low - high))
+
+
+@compiled()
+def _tilt(strength, log_q, q, log_rest, up):
+    """ln(1 + (e^{±s} − 1)·q): the logarithm of how much a tilt by s multiplies a mass q; log_rest is ln(1 − q).
+
+    Downward it is ln((1 − q) + e^−s·q) where q may be so near 1 that 1 − q is lost. Upward log_rest is not needed.
+    """
     if not up:
-        return math.log1p(q * math.expm1(-strength))
+        fall = -q * math.expm1(-strength)
+        return math.log1p(-fall) if fall < 0.5 else _log_sum(log_rest, log_q - strength)
     if strength < HUGE:
         return math.log1p(q * math.expm1(strength))
     power = strength + log_q
@@ -267,7 +286,7 @@ def _spent(strength, log_q, q, up, tilt):
 
 
 @compiled(**ALWAYS)
-def _largest(log_q, q, lower, up, count, edged, epsilon, share):
+def _largest(log_q, q, log_rest, lower, up, count, edged, epsilon, share):
     """Largest λ·tilt − ε·B over the points (and edges) of a source, and how fast it falls with λ.
 
     On an edge q and B are linear in each other, where the term is concave: its derivative vanishes at
@@ -281,35 +300,45 @@ def _largest(log_q, q, lower, up, count, edged, epsilon, share):
         return best, np.inf
     strength = epsilon / share
     for k in range(count):
-        tilt = _tilt(strength, log_q[k], q[k], up[k])
+        tilt = _tilt(strength, log_q[k], q[k], log_rest[k], up[k])
         value = share * tilt - epsilon * lower[k]
         if value > best:
             best, fall = value, _spent(strength, log_q[k], q[k], up[k], tilt)
     if not edged:
         return best, fall
     for k in range(1, count):
-        rise, run = q[k] - q[k - 1], lower[k] - lower[k - 1]
+        run = lower[k] - lower[k - 1]
         tail = up[k]
+        end, rest, end_rest = q[k], 1.0, 1.0
         if up[k] != up[k - 1] and q[k - 1] > 0.0:
-            rise, tail = -q[k - 1], False  # the piece ends at a, where both sides have q = 0
+            end, tail = 0.0, False  # the piece ends at a, where both sides have q = 0
+        elif not tail:
+            end_rest = math.exp(log_rest[k])
+        rise = end - q[k - 1]
+        if not tail:
+            rest = math.exp(log_rest[k - 1])
+            if q[k - 1] > 0.5:
+                rise = rest - end_rest
         if strength > HUGE and (tail and log_q[k] > -np.inf):
             # too steep for q as a number: the corner with the A of one end and the B of the other is above the edge
-            tilt = _tilt(strength, log_q[k], q[k], True)
+            tilt = _tilt(strength, log_q[k], q[k], 0.0, True)
             value = share * tilt - epsilon * lower[k - 1]
             if value > best:
                 best, fall = value, _spent(strength, log_q[k], q[k], True, tilt)
             continue
         if run <= 0.0 or rise == 0.0:
             continue
-        gain = math.expm1(strength if tail else -strength)
+        flat = 1.0 / math.expm1(strength)
+        ahead = -flat - q[k - 1] if tail else flat + rest  # −1/(e^{±s} − 1) − q
         # ±∞ or NaN where the edge is too short for a number: then its ends say it all
-        part = (share * rise / (epsilon * run) - 1.0 / gain - q[k - 1]) / rise
+        part = (share * rise / (epsilon * run) + ahead) / rise
         if 0.0 < part < 1.0:
-            mass = q[k - 1] + part * rise
-            tilt = math.log1p(mass * gain)
+            mass = (1.0 - part) * q[k - 1] + part * end
+            rest = (1.0 - part) * rest + part * end_rest
+            tilt = _tilt(strength, _log(mass), mass, _log(rest), tail)
             value = share * tilt - epsilon * (lower[k - 1] + part * run)
             if value > best:
-                best, fall = value, _spent(strength, math.log(mass), mass, tail, tilt)
+                best, fall = value, _spent(strength, _log(mass), mass, tail, tilt)
     return best, fall
 
 
@@ -322,13 +351,7 @@ def _plain_term(lower, upper, count, edged, epsilon, share, log_q, up):
     for k in range(count):
         log_q[k] = _log(upper[k])
         up[k] = True
-    return _largest(log_q, upper, lower, up, count, edged, epsilon, share)[0]
-
-
-@compiled()
-def _log(number):
-    """ln, −∞ at 0."""
-    return math.log(number) if number > 0.0 else -np.inf
+    return _largest(log_q, upper, log_q, lower, up, count, edged, epsilon, share)[0]
 
 
 @compiled()
@@ -340,7 +363,7 @@ def _leakage(lower, upper, count, epsilon, focus):
         if a > b and epsilon < HUGE:
             best = max(best, math.log1p((a - b) / (focus + b)))
         elif a > b:
-            high, low = _tilt(epsilon, _log(a), a, True), _tilt(epsilon, _log(b), b, True)
+            high, low = _tilt(epsilon, _log(a), a, 0.0, True), _tilt(epsilon, _log(b), b, 0.0, True)
             best = max(best, high - low + 8 * ROUNDOFF * epsilon)
     return min(best, epsilon)
 
@@ -465,7 +488,7 @@ def _plain_choice(epsilon, lower, upper, counts):
         best = -np.inf
         for k in range(counts[i]):
             a = upper[i, k]
-            value = _tilt(total, _log(a), a, True) / total - lower[i, k]
+            value = _tilt(total, _log(a), a, 0.0, True) / total - lower[i, k]
             if value > best:
                 best, choice[i] = value, k
     return choice
@@ -524,25 +547,32 @@ def _split(a, lower, upper, count, edged, low, high):
 
 
 @compiled()
-def _masses(i, a, edge, height, pieces, whole, high, count, log_q, q, up):
-    """q = |W(A) − W(a_i)| / W(1) of each point; where it counts against the bound it is rounded down."""
+def _masses(i, a, edge, height, pieces, whole, high, count, log_q, q, log_rest, up):
+    """q = |W(A) − W(a_i)| / W(1) of each point; where it counts against the bound it is rounded down.
+
+    There 1 − q comes from what lies outside: next to 1, q says nothing of it.
+    """
     less = 1.0 - (4 * pieces + 16) * (1.0 + height[0]) * ROUNDOFF
     for k in range(count):
         up[k] = high[k] >= a[i]
         start, stop = (a[i], high[k]) if up[k] else (high[k], a[i])
         log_q[k] = min(_log_mass(edge, height, pieces, start, stop) - whole, 0.0)
         q[k] = math.exp(log_q[k]) * (1.0 if up[k] else less)
+        log_rest[k] = 0.0
+        if not up[k]:
+            before = _log_mass(edge, height, pieces, 0.0, start)
+            after = _log_mass(edge, height, pieces, stop, 1.0)
+            log_rest[k] = min(_log_sum(before, after) - whole, 0.0)
 
 
 @compiled()
-def _narrow(price, low, high, log_q, q, lower, up, counts, edged, epsilon):
+def _narrow(price, low, high, log_q, q, log_rest, lower, up, counts, edged, epsilon):
     """Halve the bracket around each source's share at a price: where its term stops falling faster than that."""
     for i in range(epsilon.size):
         if high[i] > low[i] * (1.0 + 1e-10):
             middle = math.sqrt(low[i] * high[i])
-            fall = _largest(
-                log_q[i], q[i], lower[i], up[i], counts[i], edged[i], epsilon[i], middle
-            )[1]
+            points = log_q[i], q[i], log_rest[i], lower[i], up[i]
+            fall = _largest(*points, counts[i], edged[i], epsilon[i], middle)[1]
             if fall > price:
                 low[i] = middle
             else:
@@ -550,14 +580,14 @@ def _narrow(price, low, high, log_q, q, lower, up, counts, edged, epsilon):
 
 
 @compiled(**ALWAYS)
-def _best_shares(epsilon, log_q, q, lower, up, counts, edged):
+def _best_shares(epsilon, log_q, q, log_rest, lower, up, counts, edged):
     """Shares λ that minimise the sum of the terms, each convex and falling in its λ: bisection on a common price.
 
     The dearer, the smaller the shares. Brackets are narrowed only until it is plain whether they sum to more than 1.
     """
     size = epsilon.size
-    terms = log_q, q, lower, up, counts, edged, epsilon
-    small, large = 1e-6 * epsilon / epsilon.sum(), np.ones(size)
+    terms = log_q, q, log_rest, lower, up, counts, edged, epsilon
+    small, large = np.maximum(1e-6 * epsilon / epsilon.sum(), 1e-300), np.ones(size)
     cheap, dear = math.log(1e-60), math.log(1e5)
     while dear - cheap > 1e-9 and large.sum() - small.sum() > 1e-9:
         middle = 0.5 * (cheap + dear)
@@ -583,13 +613,12 @@ def _best_shares(epsilon, log_q, q, lower, up, counts, edged):
 
 
 @compiled()
-def _terms(epsilon, share, log_q, q, lower, up, counts, edged):
+def _terms(epsilon, share, log_q, q, log_rest, lower, up, counts, edged):
     """Σ of the largest terms."""
     total = 0.0
     for i in range(epsilon.size):
-        total += _largest(
-            log_q[i], q[i], lower[i], up[i], counts[i], edged[i], epsilon[i], share[i]
-        )[0]
+        points = log_q[i], q[i], log_rest[i], lower[i], up[i]
+        total += _largest(*points, counts[i], edged[i], epsilon[i], share[i])[0]
     return total
 
 
@@ -602,13 +631,15 @@ def _reference(epsilon, a, lower, upper, counts, edged):
     pieces = _segments(a, epsilon, -1, edge, height)
     whole = _log_whole(edge, height, pieces)
     low, high = np.empty((size, width)), np.empty((size, width))
-    log_q, q = np.empty((size, width)), np.empty((size, width))
+    log_q, q, rest = np.empty((size, width)), np.empty((size, width)), np.empty((size, width))
     up, split = np.empty((size, width), dtype=np.bool_), np.empty(size, dtype=np.int64)
     for i in range(size):
         split[i] = _split(a, lower[i], upper[i], counts[i], edged[i], low[i], high[i])
-        _masses(i, a, edge, height, pieces, whole, high[i], split[i], log_q[i], q[i], up[i])
-    share = _best_shares(epsilon, log_q, q, low, up, split, edged)
-    return whole + _terms(epsilon, share, log_q, q, low, up, split, edged), share
+        _masses(
+            i, a, edge, height, pieces, whole, high[i], split[i], log_q[i], q[i], rest[i], up[i]
+        )
+    share = _best_shares(epsilon, log_q, q, rest, low, up, split, edged)
+    return whole + _terms(epsilon, share, log_q, q, rest, low, up, split, edged), share
 
 
 @compiled()

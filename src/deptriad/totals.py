@@ -68,15 +68,21 @@ class Total:
 NUMBERS = ("own", "paired", "pairwise", "certified", "budgets")
 """The columns of a table of totals, after the target."""
 
+KINDS = {"paired": "estimate", "pairwise": "estimate", "certified": "bound", "budgets": "bound"}
+"""What each of them is; the own budget is just that."""
+
 
 def _shown(total: Total, name: str) -> str:
-    """A number as text: the bound rounded up, so that what is read is still a bound."""
+    """A number as text: a bound rounded up, so that what is read is still a bound; an estimate to nearest."""
     number = float(getattr(total, name))
-    return rounded_up(number) if name == "certified" else f"{number:.4g}"
+    return rounded_up(number) if KINDS.get(name) == "bound" else f"{number:.4g}"
 
 
 def target_total(
-    tables: Mapping[str, Table], budgets: Mapping[str, float], own: float = 0.0
+    tables: Mapping[str, Table],
+    budgets: Mapping[str, float],
+    own: float = 0.0,
+    target: str | None = None,
 ) -> Total:
     """What the releases of all sources give away about one target.
 
@@ -88,6 +94,8 @@ def target_total(
         ε of each source's release; 0 for a source that is not released.
     own
         ε of the target's own release.
+    target
+        Its name; needed only where there are no tables, since nothing else is released.
 
     Examples
     --------
@@ -96,25 +104,27 @@ def target_total(
     >>> import deptriad as dt
     >>> coin = dt.Conditional([[0.5, 0.5], [0.5, 0.5]], target="xor")
     >>> target_total({"first": coin, "second": coin}, {"first": 1.0, "second": 1.0})
-    Total(xor: own=0, paired=0, pairwise=0, certified=0.434, budgets=2)
+    Total(xor: own=0, paired=0, pairwise=0, certified=0.434, budgets=2.000)
     """
-    target = shared_target(tables)
+    target = _named(tables, target)
     own = finite(own, f"own budget of {target!r}")
     given = _budgets(tables, budgets)
     released = {name: epsilon for name, epsilon in given.items() if epsilon > 0.0}
     telling = [name for name in released if tables[name].shape[1] > 1]
     everything = sum_up([own, *given.values()])
     if not telling or tables[telling[0]].shape[0] < 2:
-        # a source of one value, or a target of one: there is nothing to tell
+        # no source, or one of one value, or a target of one: there is nothing to tell
         proof = Proof(target, own, released, "plain", own)
         return Total(target, own, own, own, own, everything, proof)
     packed = _Packed([tables[name] for name in telling], [released[name] for name in telling])
     proof = _certify(target, own, released, packed)
+    pairwise = sum_up([own, *packed.leakages])
     return Total(
         target=target,
         own=own,
-        pairwise=sum_up([own, *packed.leakages]),
-        paired=sum_up([own, packed.paired]),
+        pairwise=pairwise,
+        # the sum over the worst pair has a rounding of its own
+        paired=min(sum_up([own, packed.paired]), pairwise),
         certified=proof.value,
         budgets=everything,
         proof=proof,
@@ -137,8 +147,24 @@ def sum_up(terms: Iterable[float]) -> float:
 # --- checks ---------------------------------------------------------------------------------------------------
 
 
+def _named(tables: Mapping[str, Table], target: str | None) -> str:
+    """The target of the tables, or the one given where there are none."""
+    if isinstance(tables, Mapping) and not tables and target is not None:
+        return str(target)
+    found = shared_target(tables)
+    if target is not None and target != found:
+        raise ValueError(
+            f"target is {target!r}, the tables are about {found!r}: expected the same target"
+        )
+    return found
+
+
 def _budgets(tables: Mapping[str, Table], budgets: Mapping[str, float]) -> dict[str, float]:
     """A finite budget for each table, in the order of the tables."""
+    if not isinstance(budgets, Mapping):
+        raise ValueError(
+            f"budgets are {budgets!r}, expected a mapping from each source to its ε, 0 if it is not released"
+        )
     if extra := [name for name in budgets if name not in tables]:
         raise ValueError(
             f"there is a budget for {extra[0]!r} but no table, expected one of {list(tables)}; the target's "
@@ -296,7 +322,9 @@ def rounding_slack(epsilon: Floats) -> float:
 # --- many targets -----------------------------------------------------------------------------------------------
 
 PROMISES = (
-    "certified is a bound: no joint distribution with these tables gives away more.\n"
+    "certified is a bound: no joint distribution with these tables gives away more,\n"
+    "for all ε-LDP mechanisms with independent noise; it covers the target values that have a row in the tables.\n"
+    "budgets, the sum of all ε, is a bound too.\n"
     "paired and pairwise are estimates: bounds only if the other answers are independent given the target."
 )
 
@@ -309,12 +337,14 @@ class Totals(Mapping[str, Total]):
     >>> import deptriad as dt
     >>> coin = dt.Conditional([[0.5, 0.5], [0.5, 0.5]], target="xor")
     >>> Totals([target_total({"one": coin, "two": coin}, {"one": 1.0, "two": 1.0})])
-    certified is a bound: no joint distribution with these tables gives away more.
+    certified is a bound: no joint distribution with these tables gives away more,
+    for all ε-LDP mechanisms with independent noise; it covers the target values that have a row in the tables.
+    budgets, the sum of all ε, is a bound too.
     paired and pairwise are estimates: bounds only if the other answers are independent given the target.
     <BLANKLINE>
-                 estimate  estimate      bound
+                 estimate  estimate      bound    bound
     target  own    paired  pairwise  certified  budgets
-    xor       0         0         0      0.434        2
+    xor       0         0         0      0.434    2.000
     """
 
     def __init__(self, totals: Iterable[Total], kind: str = "pandas") -> None:
@@ -354,13 +384,12 @@ class Totals(Mapping[str, Total]):
         names = [printable(name) for name in self]
         wide = max(map(len, ["target", *names]))
         cells = {name: [_shown(total, name) for total in self.values()] for name in NUMBERS}
-        kind = {"paired": "estimate", "pairwise": "estimate", "certified": "bound"}
         width = {
-            name: max(map(len, [name, kind.get(name, ""), *column])) + 2
+            name: max(map(len, [name, KINDS.get(name, ""), *column])) + 2
             for name, column in cells.items()
         }
         rows = [
-            " " * wide + "".join(kind.get(name, "").rjust(width[name]) for name in cells),
+            " " * wide + "".join(KINDS.get(name, "").rjust(width[name]) for name in cells),
             "target".ljust(wide) + "".join(name.rjust(width[name]) for name in cells),
         ]
         for place, name in enumerate(names):
@@ -445,6 +474,8 @@ def _deltas(
     tables: Mapping[str, Table], deltas: Mapping[str, float], what: str
 ) -> dict[str, float]:
     """A probability for each table, in the order of the tables."""
+    if not isinstance(deltas, Mapping):
+        raise ValueError(f"{what} is {deltas!r}, expected a mapping from each source to its δ")
     for name in (*tables, *deltas):
         if (name in tables) != (name in deltas):
             raise ValueError(

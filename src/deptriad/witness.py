@@ -5,15 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING, Any, Literal
+from zlib import crc32
 
 import numpy as np
 
-from deptriad.coded import Coded, budgets_of, coded_array, coded_frame, position, within_range
-from deptriad.lines import Floats, as_budget, as_whole
+from deptriad.coded import (
+    Coded,
+    budgets_by_column,
+    budgets_of,
+    coded_array,
+    coded_frame,
+    column,
+    within_range,
+)
+from deptriad.lines import Floats, as_whole
 from deptriad.rounding import ROUNDOFF
-from deptriad.text import printable
+from deptriad.text import printable, rounded_down
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -65,6 +73,8 @@ class Witness:
         How it was found: ``attained`` draws the same half again.
     schema, weight
         How a frame is encoded, where one was given.
+    weighted, checksum
+        Whether some records weighed more than others, and a checksum of the codes of all records, in their order.
     """
 
     leakage: float
@@ -83,6 +93,8 @@ class Witness:
     starts: int
     schema: Schema | None = field(default=None, repr=False)
     weight: str | None = None
+    weighted: bool = False
+    checksum: int = field(default=0, repr=False)
 
     def __str__(self) -> str:
         target = printable(self.target)
@@ -90,9 +102,11 @@ class Witness:
             return f"No sets of values were found whose reports say anything about `{target}`."
         likely, unlikely = (printable(label) for label in self.pair_labels)
         held = "" if self.held_out is None else f" {self._held_out()}"
+        released = [epsilon for epsilon in self.epsilon.values() if epsilon > 0.0]
+        sources = _sources(len(released), len(self.epsilon))
         return (
-            f"Released with {_budget_words(self.epsilon)}, reports of {_sources(len(self.sets))} together can raise "
-            f"the odds of `{target} = {likely}` over `{target} = {unlikely}` by e^{_down(self.leakage)}"
+            f"Released with {_budget_words(released)}, reports of {sources} together can raise the "
+            f"odds of `{target} = {likely}` over `{target} = {unlikely}` by e^{rounded_down(self.leakage)}"
             f"{_times(self.leakage)} on {self._found_on()}.{held} They do so by pointing to {self._events()}. "
             "This is a lower bound: other sets may give away more."
         )
@@ -106,8 +120,8 @@ class Witness:
         if self.held_out is None or math.isnan(self.held_out):
             return "The other half lacks one of these two values, so nothing is known beyond these records."
         return (
-            f"On the other half the same sets give e^{_down(self.held_out)}, "
-            f"on all records e^{_down(self.overall)}."
+            f"On the other half the same sets give e^{rounded_down(self.held_out)}, "
+            f"on all records e^{rounded_down(self.overall)}."
         )
 
     def _events(self, most: int = 12) -> str:
@@ -167,8 +181,8 @@ def witness(
     (0.4338, 0.0)
     """
     coded, schema = coded_frame(records, schema, weight)
-    budgets = budgets_of(epsilon, coded.names, target)
-    place = position(target, coded.names)
+    place = schema.index(target)
+    budgets = budgets_of(epsilon, schema, target)
     return _found(coded, budgets, place, starts, split, rng, progress, schema, weight)
 
 
@@ -210,28 +224,27 @@ def witness_of_codes(
     0.4338
     """
     coded = coded_array(codes, sizes, weights, names, labels)
-    array = as_budget(budgets, "budgets")
-    if array.shape != (len(coded.names),):
-        raise ValueError(
-            f"budgets have shape {array.shape}, expected one for each of {len(coded.names)} attributes"
-        )
-    if not 0 <= target < len(coded.names):
-        raise ValueError(f"target is {target}, expected a column from 0 to {len(coded.names) - 1}")
-    return _found(coded, array, target, starts, split, rng, progress)
+    place = column(target, len(coded.names))
+    array = budgets_by_column(budgets, len(coded.names))
+    return _found(coded, array, place, starts, split, rng, progress)
 
 
-def attained(records: Any, witness: Witness, part: Part = "found") -> float:
+def attained(
+    records: Any, witness: Witness, part: Part = "found", weights: ArrayLike | None = None
+) -> float:
     """ln of the likelihood ratio that a witness's sets have on records: the same number as reported, or on others.
 
     Parameters
     ----------
     records
-        The records the witness comes from, or, with ``part="all"``, any others with the same attributes: a frame, or
-        an array of codes if the witness was found on one.
+        The records the witness comes from, in the same order, or, with ``part="all"``, any others with the same
+        attributes: a frame, or an array of codes if the witness was found on one.
     witness
         The sets, the pair and the budgets.
     part
         "found", the records on which the sets were found (``leakage``); "held out", the other half; "all".
+    weights
+        Weights of codes, needed if the witness was found with some; those of a frame are in its column.
 
     Examples
     --------
@@ -242,52 +255,61 @@ def attained(records: Any, witness: Witness, part: Part = "found") -> float:
     >>> attained(codes, found) == found.leakage, attained(codes, found, "held out") == found.held_out
     (True, True)
     """
-    if witness.schema is not None:
-        coded, _ = coded_frame(records, witness.schema, witness.weight)
-        return attained_of_coded(coded, witness, part)
-    codes = np.asarray(records)
-    sizes = np.max(codes, axis=0, initial=0) + 1
-    return attained_of_coded(coded_array(codes, sizes.tolist(), None, witness.names), witness, part)
-
-
-def attained_of_codes(
-    codes: ArrayLike, witness: Witness, weights: ArrayLike | None = None, part: Part = "found"
-) -> float:
-    """``attained`` on an array of codes that may have weights.
-
-    Examples
-    --------
-    >>> from deptriad.witness import attained_of_codes, witness_of_codes
-    >>> codes, weights = [[0, 0], [1, 0], [1, 1]], [2.0, 1.0, 3.0]
-    >>> found = witness_of_codes(codes, [2, 2], [1.0, 1.0], 0, weights, split=None)
-    >>> attained_of_codes(codes, found, weights) == found.leakage
-    True
-    """
-    array = np.asarray(codes)
-    sizes = np.max(array, axis=0, initial=0) + 1
-    return attained_of_coded(
-        coded_array(array, sizes.tolist(), weights, witness.names), witness, part
-    )
-
-
-def attained_of_coded(coded: Coded, witness: Witness, part: Part = "found") -> float:
-    """``attained`` on records that are encoded already."""
     if part not in ("found", "held out", "all"):
         raise ValueError(f"part is {part!r}, expected 'found', 'held out' or 'all'")
-    target = position(witness.target, coded.names)
-    if part != "all" and len(coded.codes) != witness.records:
-        raise ValueError(
-            f"got {len(coded.codes):,} records, but the witness was found on {witness.records:,}: "
-            "pass part='all' for other records"
-        )
     if part == "held out" and witness.split is None:
         raise ValueError("the witness was found on all records, so none were held out")
+    coded = _coded_again(records, witness, weights)
+    target = witness.names.index(witness.target)
+    if part != "all":
+        _check_same(coded, witness)
     if part != "all" and witness.split == "half":
-        half = _half(coded.codes[:, target], witness.seed)
+        half = _half(coded, target, witness.seed)
         coded = coded.only(half if part == "found" else ~half)
     budgets = np.array([witness.epsilon.get(name, 0.0) for name in witness.names])
     sets = [witness.sets.get(name, ()) for name in witness.names]
     return _log_ratio(coded, within_range(budgets), sets, target, witness.pair)
+
+
+def _coded_again(records: Any, witness: Witness, weights: ArrayLike | None) -> Coded:
+    """Records with the attributes of a witness."""
+    if witness.schema is not None:
+        if weights is not None:
+            source = (
+                "had none" if witness.weight is None else f"come from column {witness.weight!r}"
+            )
+            raise ValueError(f"got weights, but those of the witness {source}: expected none")
+        return coded_frame(records, witness.schema, witness.weight)[0]
+    if witness.weighted and weights is None:
+        raise ValueError("the records of the witness had weights, expected some: pass weights=")
+    codes = np.asarray(records)
+    sizes: list[int] = []
+    if codes.ndim == 2 and codes.dtype.kind in "biu":
+        if codes.shape[1] != len(witness.names):
+            raise ValueError(
+                f"the codes have {codes.shape[1]} columns, expected {len(witness.names)}: {list(witness.names)}"
+            )
+        sizes = (np.max(codes, axis=0, initial=0).astype(np.int64) + 1).tolist()
+    return coded_array(codes, sizes, weights, witness.names)
+
+
+def _check_same(coded: Coded, witness: Witness) -> None:
+    """The halves are those of the same records."""
+    if len(coded.codes) != witness.records:
+        raise ValueError(
+            f"got {len(coded.codes):,} records, but the witness was found on {witness.records:,}: "
+            "pass part='all' for other records"
+        )
+    if _checksum(coded) != witness.checksum:
+        raise ValueError(
+            "these are not the records the witness was found on, or not in the same order: "
+            "pass part='all' for other records"
+        )
+
+
+def _checksum(coded: Coded) -> int:
+    """A checksum of all codes, whatever type they are kept in."""
+    return crc32(np.ascontiguousarray(coded.codes, dtype=np.int32).tobytes())
 
 
 # --- finding the sets -----------------------------------------------------------------------------------------
@@ -307,12 +329,14 @@ def _found(
     as_whole(starts, "starts", 1)
     if split not in ("half", None):
         raise ValueError(f"split is {split!r}, expected 'half' or None")
+    if not isinstance(rng, np.random.Generator | None):
+        raise ValueError(f"rng is {rng!r}, expected a numpy.random.Generator or None")
     seed = int((rng or np.random.default_rng()).integers(2**63))
     budgets = np.where(np.arange(budgets.size) == target, 0.0, budgets)
     used = within_range(budgets)
     part, other = coded, None
     if split == "half":
-        half = _half(coded.codes[:, target], seed)
+        half = _half(coded, target, seed)
         part, other = coded.only(half), coded.only(~half)
     pair, sets = _search(part, used, target, starts, np.random.default_rng([seed, 1]), progress)
     leakage = max(_log_ratio(part, used, sets, target, pair), 0.0)
@@ -334,14 +358,17 @@ def _found(
         starts=starts,
         schema=schema,
         weight=weight,
+        weighted=bool((coded.weights != coded.weights[0]).any()),
+        checksum=_checksum(coded),
     )
 
 
-def _half(values: NDArray[Any], seed: int) -> NDArray[np.bool_]:
-    """A random half of the records: of each target value, half of its records."""
-    order = np.random.default_rng([seed, 0]).permutation(values.size)
-    by_value = order[np.argsort(values[order], kind="stable")]
-    half = np.zeros(values.size, dtype=np.bool_)
+def _half(coded: Coded, target: int, seed: int) -> NDArray[np.bool_]:
+    """A random half of the records that have weight: of each target value, half of its records."""
+    order = np.random.default_rng([seed, 0]).permutation(len(coded.codes))
+    order = order[coded.weights[order] > 0.0]
+    by_value = order[np.argsort(coded.codes[order, target], kind="stable")]
+    half = np.zeros(len(coded.codes), dtype=np.bool_)
     half[by_value[::2]] = True
     return half
 
@@ -381,8 +408,8 @@ class _Search:
         row = np.repeat(np.arange(self.values.size), np.diff(self.begins))
         width = int(self.offsets[-1])
         flat = np.zeros(self.values.size * width)
-        for column, offset in zip(self.columns, self.offsets[:-1], strict=True):
-            flat += np.bincount(row * width + offset + column, self.mass, minlength=flat.size)
+        for codes, offset in zip(self.columns, self.offsets[:-1], strict=True):
+            flat += np.bincount(row * width + offset + codes, self.mass, minlength=flat.size)
         return flat.reshape(self.values.size, width)
 
     def climb(
@@ -521,22 +548,21 @@ def _lift(
 # --- words ----------------------------------------------------------------------------------------------------
 
 
-def _down(number: float, decimals: int = 3) -> str:
-    """A lower bound in so many decimals, rounded down so that what is read is still one."""
-    return str(Decimal(number).quantize(Decimal(1).scaleb(-decimals), ROUND_FLOOR))
-
-
 def _times(leakage: float) -> str:
-    return f" ({_down(math.exp(leakage), 1)} times)" if leakage < 10.0 else ""
+    return f" ({rounded_down(math.exp(leakage), 1)} times)" if leakage < 10.0 else ""
 
 
-def _sources(count: int) -> str:
+def _sources(count: int, others: int) -> str:
+    if count < others:
+        return f"{count} of the {others} other attributes"
     return "the other attribute" if count == 1 else f"the {count} other attributes"
 
 
-def _budget_words(epsilon: Mapping[str, float]) -> str:
-    low, high = min(epsilon.values()), max(epsilon.values())
-    return f"ε = {high:g} each" if low == high else f"ε from {low:g} to {high:g}"
+def _budget_words(released: Sequence[float]) -> str:
+    low, high = min(released), max(released)
+    if low < high:
+        return f"ε from {low:g} to {high:g}"
+    return f"ε = {high:g} each" if len(released) > 1 else f"ε = {high:g}"
 
 
 def _event_words(source: str, labels: Sequence[str]) -> str:

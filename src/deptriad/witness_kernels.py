@@ -1,8 +1,9 @@
 """The compiled loops of ``witness``: sets of source values over weighted records, and triples of attributes.
 
-A value inside its source's set counts 1, one outside e^−ε: this is the likelihood of an event scaled by e^−Σε,
-which cancels in every ratio and cannot overflow. Importing this module imports numba: do it inside the functions
-that need it.
+For all sources at once a value inside its source's set counts 1, one outside e^−ε: this is the likelihood of an
+event scaled by e^−Σε, which cancels in every ratio and cannot overflow. For two sources it counts e^ε and 1, and
+what exceeds 1 is kept by itself, so that tiny budgets keep their digits. Importing this module imports numba: do it
+inside the functions that need it.
 """
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
@@ -247,81 +248,108 @@ def _rows(table):
 
 
 @compiled()
-def _seen_through(rows, members, shrink, out):
-    """Rows over the last axis, the middle one weighed by a set."""
+def _seen_through(rows, members, gain, out, lift):
+    """Rows over the last axis, the middle one weighed by a set: 1 + gain inside. ``lift`` is what their sums gain."""
     out[:] = 0.0
+    lift[:] = 0.0
     for x in range(rows.shape[0]):
         for u in range(rows.shape[1]):
-            factor = 1.0 if members[u] else shrink
+            factor = 1.0 + gain if members[u] else 1.0
+            total = 0.0
             for v in range(rows.shape[2]):
                 out[x, v] += factor * rows[x, u, v]
+                total += rows[x, u, v]
+            if members[u]:
+                lift[x] += gain * total
 
 
 @compiled()
-def _best_pair(table, shrink, ratio, members):
-    """The set and the ordered pair of rows with the largest ratio; ``members`` change only if it beats ``ratio``."""
+def _best_event(more, less, lift_more, lift_less, gain, excess, members):
+    """Dinkelbach as in ``_best_set``, for the ratio of two likelihoods less 1: nothing near 1 is ever formed.
+
+    A likelihood is 1 + lift + gain·(row's sum over the set), since the rows would sum to 1 + lift.
+    """
+    while True:
+        above, below = lift_more, lift_less
+        for v in range(more.size):
+            if more[v] - less[v] > excess * less[v]:
+                above += gain * more[v]
+                below += gain * less[v]
+        reached = (above - below) / (1.0 + below)
+        if not reached > excess * (1.0 + SETTLED):
+            return excess
+        for v in range(more.size):
+            members[v] = more[v] - less[v] > excess * less[v]
+        excess = reached
+
+
+@compiled()
+def _best_pair(table, lift, gain, excess, members):
+    """The set and the ordered pair of rows with the largest ratio; ``members`` change only if it beats ``excess``."""
     for more in range(len(table)):
         for less in range(len(table)):
             if more != less:
-                ratio = _best_set(table[more], table[less], shrink, ratio, members)
-    return ratio
+                excess = _best_event(
+                    table[more], table[less], lift[more], lift[less], gain, excess, members
+                )
+    return excess
 
 
 @compiled()
-def _enumerated(rows, shrink_middle, shrink_last):
-    """All sets of the middle axis, for each the best of the last: the maximum over all product sets."""
-    seen = np.empty((rows.shape[0], rows.shape[2]))
+def _enumerated(rows, gain_middle, gain_last):
+    """All sets of the middle axis, for each the best of the last: the maximum over all product sets, less 1."""
+    seen, lift = np.empty((rows.shape[0], rows.shape[2])), np.empty(rows.shape[0])
     chosen = np.empty(rows.shape[1], dtype=np.bool_)
     members = np.empty(rows.shape[2], dtype=np.bool_)
-    ratio = 1.0
+    excess = 0.0
     for mask in range(2 ** rows.shape[1] - 1):  # the whole alphabet says as little as the empty set
         for u in range(chosen.size):
             chosen[u] = (mask >> u) & 1
-        _seen_through(rows, chosen, shrink_middle, seen)
-        ratio = _best_pair(seen, shrink_last, ratio, members)
-    return ratio
+        _seen_through(rows, chosen, gain_middle, seen, lift)
+        excess = _best_pair(seen, lift, gain_last, excess, members)
+    return excess
 
 
 @compiled()
-def _alternated(rows, shrink_middle, shrink_last):
+def _alternated(rows, gain_middle, gain_last):
     """Alternating maximisation over the two sets, from no set and from each single value of the middle axis."""
     flipped = rows.transpose(0, 2, 1).copy()
-    seen = np.empty((rows.shape[0], rows.shape[2]))
-    back = np.empty((rows.shape[0], rows.shape[1]))
-    best = 1.0
+    seen, back = np.empty((rows.shape[0], rows.shape[2])), np.empty(rows.shape[:2])
+    lift = np.empty(rows.shape[0])
+    best = 0.0
     for start in range(-1, rows.shape[1]):
         chosen = np.zeros(rows.shape[1], dtype=np.bool_)
         members = np.zeros(rows.shape[2], dtype=np.bool_)
         if start >= 0:
             chosen[start] = True
-        ratio, before = 1.0, 0.0
-        while ratio > before:
-            before = ratio
-            _seen_through(rows, chosen, shrink_middle, seen)
-            ratio = _best_pair(seen, shrink_last, ratio, members)
-            _seen_through(flipped, members, shrink_last, back)
-            ratio = _best_pair(back, shrink_middle, ratio, chosen)
-        best = max(best, ratio)
+        excess, before = 0.0, -1.0
+        while excess > before:
+            before = excess
+            _seen_through(rows, chosen, gain_middle, seen, lift)
+            excess = _best_pair(seen, lift, gain_last, excess, members)
+            _seen_through(flipped, members, gain_last, back, lift)
+            excess = _best_pair(back, lift, gain_middle, excess, chosen)
+        best = max(best, excess)
     return best
 
 
 @compiled()
-def _joint(table, shrink_first, shrink_second, work):
+def _joint(table, gain_first, gain_second, work):
     """ln of the largest ratio over product sets of two sources, and whether all of them were tried."""
     rows = _rows(table)
     values, middle, last = rows.shape
     if values < 2:
         return 0.0, True
     swapped = table.shape[2] < table.shape[1]
-    shrink_middle = shrink_second if swapped else shrink_first
-    shrink_last = shrink_first if swapped else shrink_second
+    gain_middle = gain_second if swapped else gain_first
+    gain_last = gain_first if swapped else gain_second
     if 2.0**middle * (middle + values) * last * values <= work:
-        return math.log(_enumerated(rows, shrink_middle, shrink_last)), True
-    return math.log(_alternated(rows, shrink_middle, shrink_last)), False
+        return math.log1p(_enumerated(rows, gain_middle, gain_last)), True
+    return math.log1p(_alternated(rows, gain_middle, gain_last)), False
 
 
 @compiled()
-def _triples(columns, places, weight, i, j, offsets, shrink, asked, work, pairs, joint, exact):
+def _triples(columns, places, weight, i, j, offsets, gain, asked, work, pairs, joint, exact):
     """All triples i < j < k of two attributes, each of the three in turn the target."""
     values = offsets[j + 1] - offsets[j]
     shape = (offsets[i + 1] - offsets[i], values, offsets[-1])
@@ -331,36 +359,37 @@ def _triples(columns, places, weight, i, j, offsets, shrink, asked, work, pairs,
     for k in range(j + 1, offsets.size - 1):
         part = table[:, :, offsets[k] : offsets[k + 1]]
         if asked[i]:
-            joint[i, j, k], exact[i, j, k] = _joint(part, shrink[j], shrink[k], work)
+            joint[i, j, k], exact[i, j, k] = _joint(part, gain[j], gain[k], work)
         if asked[j]:
             second = part.transpose(1, 0, 2)
-            joint[j, i, k], exact[j, i, k] = _joint(second, shrink[i], shrink[k], work)
+            joint[j, i, k], exact[j, i, k] = _joint(second, gain[i], gain[k], work)
         if asked[k]:
             third = part.transpose(2, 0, 1)
-            joint[k, i, j], exact[k, i, j] = _joint(third, shrink[i], shrink[j], work)
+            joint[k, i, j], exact[k, i, j] = _joint(third, gain[i], gain[j], work)
 
 
 @compiled()
 def few_joints(
-    columns, places, weight, i, seconds, offsets, shrink, asked, work, pairs, joint, exact
+    columns, places, weight, i, seconds, offsets, gain, asked, work, pairs, joint, exact
 ):
     """``many_joints`` where waking a second thread takes longer than it saves."""
     for job in range(seconds.size):
         _triples(
-            columns, places, weight, i, seconds[job], offsets, shrink, asked, work, pairs, joint, exact
+            columns, places, weight, i, seconds[job], offsets, gain, asked, work, pairs, joint, exact
         )  # fmt: skip
 
 
 @compiled(parallel=True)
 def many_joints(
-    columns, places, weight, i, seconds, offsets, shrink, asked, work, pairs, joint, exact
+    columns, places, weight, i, seconds, offsets, gain, asked, work, pairs, joint, exact
 ):
     """Joint leakage of all triples with first attribute ``i`` and a second one of ``seconds``.
 
     ``columns`` are the codes by attribute, ``places`` by record, shifted by ``offsets``; a thread holds the tables of
-    two attributes at a time. ``joint[k, i, j]`` is that of i < j about k; ``pairs`` become the two-way tables.
+    two attributes at a time. ``gain`` is e^ε − 1; ``joint[k, i, j]`` is that of i < j about k; ``pairs`` become the
+    two-way tables.
     """
     for job in prange(seconds.size):
         _triples(
-            columns, places, weight, i, seconds[job], offsets, shrink, asked, work, pairs, joint, exact
+            columns, places, weight, i, seconds[job], offsets, gain, asked, work, pairs, joint, exact
         )  # fmt: skip

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from math import floor
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -30,7 +29,7 @@ from deptriad.cli.data import (
 )
 from deptriad.coded import coded_frame
 from deptriad.lines import as_budget
-from deptriad.text import printable
+from deptriad.text import printable, rounded_down
 from deptriad.witness import Witness, witness_of_codes
 
 
@@ -165,7 +164,7 @@ def _show_brackets(brackets: Sequence[Bracket]) -> None:
         numbers = [bracket.own, bracket.witness, *bracket[3:]]
         cells = [up(number) if number is not None else "" for number in numbers]
         if bracket.witness is not None:  # a lower bound is rounded down
-            cells[1] = _down(bracket.witness)
+            cells[1] = rounded_down(bracket.witness)
         table.add_row(escape(printable(bracket.target)), *(cell for cell in cells if cell))
     console.print(table, end="")
     if seen:
@@ -182,15 +181,10 @@ def _show_brackets(brackets: Sequence[Bracket]) -> None:
     for each in sorted(low, key=lambda each: each.pairwise - (each.witness or 0.0))[:5]:
         console.print(
             f"[bold]Warning:[/] about {escape(printable(each.target))} the paper's sum is {up(each.pairwise)}, yet "
-            f"{_down(each.witness or 0.0)} is attained: it is no bound."
+            f"{rounded_down(each.witness or 0.0)} is attained: it is no bound."
         )
     if len(low) > 5:
         console.print(f"The same holds for {len(low) - 5} more.")
-
-
-def _down(number: float) -> str:
-    """Print what is attained so that the print is attained too: rounded down."""
-    return f"{floor(number * 1000.0) / 1000.0:.3f}"
 
 
 def _in_json(
