@@ -259,7 +259,9 @@ class Counts:
         cells, weights, refused = count.nothing()
         for records, sums, bad in parts:
             if not np.isfinite(sums).all():
-                raise ValueError(f"the weights in {weight!r} are too large to add up: scale them down")
+                raise ValueError(
+                    f"the weights in {weight!r} are too large to add up: scale them down"
+                )
             cells += records.reshape(cells.shape)
             weights += sums.reshape(weights.shape)
             refused += bad.reshape(refused.shape)

@@ -1,0 +1,142 @@
+"""Collection: perturbing frames and files by a strategy or a plan; and the strategies, under one roof."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deptriad import files, spelling
+from deptriad.questions import Generator, Question
+from deptriad.schema import Schema
+from deptriad.strategies import (
+    Sample,
+    SampleWithFakes,
+    Separate,
+    Shares,
+    Split,
+    Strategy,
+    as_strategy,
+)
+
+if TYPE_CHECKING:
+    from deptriad.frames import Batch, Frame, Progress
+
+__all__ = [
+    "Question",
+    "Sample",
+    "SampleWithFakes",
+    "Separate",
+    "Shares",
+    "Split",
+    "Strategy",
+    "as_strategy",
+    "perturb",
+    "perturb_file",
+]
+
+
+def perturb(strategy: Any, frame: Any, rng: Generator = None) -> Any:
+    """Reports of all records, in a frame of the same kind.
+
+    The result has columns of reports only. GRR and the staircase report labels of the schema; all others an "x" and
+    hexadecimal digits, see ``deptriad.spelling``.
+
+    Parameters
+    ----------
+    strategy
+        A plan, or a strategy.
+    frame
+        Records: a pandas, Polars or Arrow frame, whose kind is kept; another frame or a path is collected. A value
+        that the schema does not allow is an error, and nothing is reported.
+    rng
+        ``numpy.random.default_rng(seed)`` for a simulation that can be repeated; by default the operating system's
+        secure source.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> import deptriad as dt
+    >>> schema = dt.Schema([dt.Attribute("sex", ["f", "m"], missing="error")])
+    >>> frame = pd.DataFrame({"sex": ["f", "m", "m", "f"]})
+    >>> perturb(Split(schema, 1.0), frame, rng=np.random.default_rng(1))["sex"].tolist()
+    ['m', 'm', 'm', 'f']
+    """
+    from deptriad import frames
+
+    asked = as_strategy(strategy)
+    codes = asked.schema.encode(frame)
+    kind = frames.kind_of(frame)
+    index = frame.index if type(frame).__module__.partition(".")[0] == "pandas" else None
+    return spelling.framed(asked.report(codes, rng), kind, index)
+
+
+def perturb_file(
+    strategy: Any,
+    data: Any,
+    out: str | os.PathLike[str],
+    rng: Generator = None,
+    progress: Progress | None = None,
+) -> int:
+    """Write a Parquet file of reports, batch by batch, and return how many: for data larger than memory.
+
+    Parameters
+    ----------
+    strategy, rng
+        As for ``perturb``.
+    data
+        The path of a .csv or .parquet file, or a frame of any engine.
+    out
+        The file to write. It appears when all went well; after an error, or killed half-way, there is none.
+    progress
+        Called with the number of records done, and None.
+    """
+    from deptriad import frames
+
+    if os.path.splitext(out)[1].lower() not in (".parquet", ".pq", ".parq"):
+        raise ValueError(f"out is {os.fspath(out)!r}, expected the name of a .parquet file")
+    asked = as_strategy(strategy)
+    frame = frames.opened(data, schema=asked.schema).select(*asked.schema.names)
+    with files.whole(out) as partial:
+        return _written(asked, frame, partial, rng, progress)
+
+
+def _written(
+    asked: Strategy, frame: Frame, path: Any, rng: Generator, progress: Progress | None
+) -> int:
+    import pyarrow.parquet as pq
+
+    done, writer = 0, None
+    try:
+        for batch in _allowed(frame, asked.schema):
+            table = spelling.arrow(asked.report(np.column_stack(batch), rng))
+            writer = writer or pq.ParquetWriter(path, table.schema)
+            writer.write_table(table)
+            done += len(batch[0])
+            if progress:
+                progress(done, None)
+        if writer is None:
+            empty = np.zeros((0, len(asked.schema)), dtype=np.int16)
+            table = spelling.arrow(asked.report(empty, rng))
+            writer = pq.ParquetWriter(path, table.schema)
+    finally:
+        if writer is not None:
+            writer.close()
+    return done
+
+
+def _allowed(frame: Frame, schema: Schema) -> Iterator[Batch]:
+    """Batches of codes up to a value that has none; then the rest is counted, and the schema's own error raised."""
+    from deptriad import frames
+
+    bad = np.zeros((2, len(schema)), dtype=np.int64)
+    for batch in frames.batches(frames.Encoder(schema)(frame)):
+        if min(codes.min(initial=0) for codes in batch) < 0:
+            odd = (frames.UNSEEN, frames.ABSENT)
+            bad += [[np.count_nonzero(codes == code) for codes in batch] for code in odd]
+        if not bad.any():
+            yield batch
+    frames.refuse_codes(frame, schema, bad)
