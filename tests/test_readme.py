@@ -12,10 +12,9 @@ pytest.importorskip("pandas")
 pytest.importorskip("statsmodels", reason="statsmodels, which has the README's survey, is absent")
 
 ROOT = Path(__file__).parents[1]
-README, DATA, TOTALS, BUDGETS = (
-    (ROOT / name).read_text(encoding="utf-8")
-    for name in ("README.md", "docs/data.md", "docs/totals.md", "docs/budgets.md")
-)
+PAGES = ("data", "totals", "budgets", "collection")
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+DOCS = {page: (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8") for page in PAGES}
 
 
 def blocks(page, kind="python"):
@@ -37,9 +36,7 @@ def said(block):
 
 # each block of the README runs by itself; the other pages are read from top to bottom
 RUNS = {f"README {number}": block for number, block in enumerate(blocks(README))}
-RUNS["docs/data.md"] = "\n".join(blocks(DATA))
-RUNS["docs/totals.md"] = "\n".join(blocks(TOTALS))
-RUNS["docs/budgets.md"] = "\n".join(blocks(BUDGETS))
+RUNS |= {page: "\n".join(blocks(text)) for page, text in DOCS.items()}
 
 
 def test_there_is_something_to_run():
@@ -84,10 +81,10 @@ def test_commands_print_what_the_readme_says(tmp_path, monkeypatch, capsys):
 def test_the_hand_edited_schema_is_one(tmp_path):
     import deptriad as dt
 
-    (content,) = blocks(DATA, "json")
+    (content,) = blocks(DOCS["data"], "json")
     (tmp_path / "schema.json").write_text(content, encoding="utf-8")
     schema = dt.Schema.load(tmp_path / "schema.json")
-    edited = next(block for block in blocks(DATA) if block.startswith("edited ="))
+    edited = next(block for block in blocks(DOCS["data"]) if block.startswith("edited ="))
     held = {"dt": dt}
     with contextlib.redirect_stdout(io.StringIO()):
         exec(edited, held)

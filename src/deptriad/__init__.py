@@ -3,6 +3,7 @@
 from deptriad import metrics
 from deptriad.analysis import Analysis, LeakageMatrix, analyze
 from deptriad.budget import calibrate
+from deptriad.collection import Sample, SampleWithFakes, Split
 from deptriad.counts import Counts
 from deptriad.interactions import Interactions, interactions
 from deptriad.leakage import (
@@ -15,10 +16,13 @@ from deptriad.leakage import (
     uncalibrated,
     where,
 )
+from deptriad.marginals import Marginal
 from deptriad.plan import Plan
 from deptriad.prior import Prior
 from deptriad.profile import Profile, Triad
 from deptriad.schema import Attribute, Schema
+from deptriad.simulation import simulate
+from deptriad.study import marginal_study
 from deptriad.tables import Box, Conditional
 from deptriad.totals import Proof, Total, Totals, target_total, verify
 from deptriad.uncertainty import Absolute, Confidence, Relative, Spread
@@ -37,12 +41,16 @@ __all__ = [
     "Explanation",
     "Interactions",
     "LeakageMatrix",
+    "Marginal",
     "Plan",
     "Prior",
     "Profile",
     "Proof",
     "Relative",
+    "Sample",
+    "SampleWithFakes",
     "Schema",
+    "Split",
     "Spread",
     "Total",
     "Totals",
@@ -54,8 +62,10 @@ __all__ = [
     "interactions",
     "leakage",
     "leakages",
+    "marginal_study",
     "metrics",
     "profile",
+    "simulate",
     "target_total",
     "triad",
     "triads",

@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from deptriad.frames import Progress
+    from deptriad.marginals import Marginal, Post
 
 FORMAT, VERSION = "deptriad plan", 1
 
@@ -269,6 +270,25 @@ class Plan:
         return plan
 
     # --- what it is worth ---
+
+    # --- collecting with it ---
+
+    def perturb(self, frame: Any, rng: np.random.Generator | None = None) -> Any:
+        """Reports of all records, in a frame of the same kind; values outside the schema are refused.
+
+        ``rng`` is for simulations that can be repeated; by default chance is the operating system's secure source.
+        """
+        from deptriad.collection import perturb
+
+        return perturb(self, frame, rng)
+
+    def estimate(
+        self, reports: Any, attributes: str | Sequence[str], post: Post = "norm_sub"
+    ) -> Marginal:
+        """The marginal of some attributes from reports, with standard errors; ``post`` makes it a distribution."""
+        from deptriad.marginals import estimate
+
+        return estimate(self, reports, attributes, post)
 
     def compare(self) -> Comparison:
         """Expected errors beside those of splitting and of random sampling with the same promise.

@@ -114,6 +114,25 @@ class Prior:
         return cls._made(counts, min_records, thin)
 
     @classmethod
+    def from_reports(cls, reports: Any, strategy: Any, min_records: int = 20) -> Prior:
+        """What a first collection teaches about dependence: a prior from perturbed reports.
+
+        Its Confidence boxes allow for the noise of the mechanisms as well as for sampling.
+
+        Parameters
+        ----------
+        reports
+            A frame or a file of reports.
+        strategy
+            The plan or strategy that they were collected with.
+        min_records
+            Estimated records below which a target value is called thin.
+        """
+        from deptriad.reports_prior import prior_from_reports
+
+        return prior_from_reports(reports, strategy, min_records)
+
+    @classmethod
     def _made(
         cls,
         counts: Counts,

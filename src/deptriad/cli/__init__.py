@@ -9,6 +9,6 @@ except ModuleNotFoundError as missing:
         f"deptriad: {missing}; the command line needs it: pip install 'deptriad[cli]'"
     ) from None
 
-from deptriad.cli import analyze, calibrate, data, demo, rivals
+from deptriad.cli import analyze, calibrate, collect, data, demo, rivals
 
-__all__ = ["analyze", "calibrate", "data", "demo", "main", "rivals"]
+__all__ = ["analyze", "calibrate", "collect", "data", "demo", "main", "rivals"]
