@@ -412,7 +412,7 @@ def assert_refused(run, folder, files, arguments, said):
     [
         (("schema",), "DATA"),
         (("analyze",), "DATA"),
-        (("schema", "survey.csv", "--binning", "sturges"), "binning"),
+        (("schema", "survey.csv", "--out", "new.json", "--binning", "sturges"), "binning"),
         (("schema", "survey.csv", "--bins", "0"), "bins"),
         (("analyze", "survey.csv", "--thin", "ignore"), "thin"),
         (("analyze", "survey.csv", "--top", "-1"), "top"),
@@ -618,3 +618,18 @@ def test_what_cannot_be_collected_is_refused(run, plan, tmp_path, arguments, sai
     assert code == 1
     assert said in one_line(errors)
     assert listing(tmp_path) == before
+
+
+def test_a_schema_that_was_edited_is_not_replaced_unasked(run, survey, tmp_path):
+    before = (tmp_path / "schema.json").read_text()
+    code, _, errors = run("schema", "survey.csv")
+    assert code == 1
+    assert "--force" in one_line(errors)
+    assert (tmp_path / "schema.json").read_text() == before
+    assert run("schema", "survey.csv", "--force")[0] == 0
+    assert (tmp_path / "schema.json").read_text() != before
+
+
+def test_a_witness_is_put_into_words(run, xor):
+    _, output, _ = run("analyze", "coins.csv", "--witness")
+    assert "can raise the odds" in " ".join(output.partition("All releases")[2].split())

@@ -145,7 +145,7 @@ def _facts(prior: Prior) -> dict[str, Any]:
         "sources": len(prior.sources),
         "weighted": prior.counts.weighted,
         "min_records": prior.min_records,
-        "values_chosen_from_the_records": prior.chosen,
+        "values_chosen_from_the_records": prior.chosen or None,  # else only the user knows
         "thin": [[each.attribute, each.value, each.action] for each in prior.thin],
     }
 
@@ -413,7 +413,7 @@ class Analysis:
         if isinstance(self.uncertainty, Confidence) and self.facts.get(
             "values_chosen_from_the_records"
         ):
-            return f"no guarantee, since values were chosen by looking at the same records; else {words}"
+            return f"no guarantee, since values were chosen by looking at the same records: {words}"
         return words
 
     def __repr__(self) -> str:

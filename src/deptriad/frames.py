@@ -147,9 +147,9 @@ def refuse_codes(frame: Frame, schema: Schema, refused: NDArray[np.int64]) -> No
     for attribute, unseen, absent in zip(schema, *refused.tolist(), strict=True):
         name = attribute.name
         if unseen:
-            what = "outside its edges" if attribute.kind == "bins" else "undeclared"
+            what = "values outside its edges" if attribute.kind == "bins" else "undeclared values"
             raise ValueError(
-                f"column {name!r} has {unseen:,} {what} values{_examples(frame, attribute)}: declare them in the "
+                f"column {name!r} has {unseen:,} {what}{_examples(frame, attribute)}: declare them in the "
                 "schema, or set unseen='other' there"
             )
         if absent:

@@ -15,7 +15,7 @@ from deptriad import files, uncertainty, utility
 from deptriad.coded import coded_frame
 from deptriad.lines import as_whole
 from deptriad.schema import Schema, closest
-from deptriad.text import printable, rounded_up
+from deptriad.text import printable, rounded_down, rounded_up
 from deptriad.totals import NUMBERS, sum_up
 from deptriad.witness import witness_of_codes
 
@@ -171,7 +171,7 @@ class Plan:
             rows.append(
                 (
                     printable(name),
-                    f"{self.budgets[name]:.3f}",
+                    rounded_down(self.budgets[name]),
                     self.mechanisms[name],
                     rounded_up(self.totals[name][self.guarantee]),
                     f"{self.total[name]:g}",
@@ -541,7 +541,7 @@ class Comparison:
         for row in self.rows:
             name, gains = printable(row.attribute), [f"×{getattr(row, gain):.2f}" for gain in GAINS]
             errors = [f"{number:.4f}" for number in row[5:]]
-            one.append((name, row.mechanism, f"{row.budget:.3f}", *errors[:3], *gains[:2]))
+            one.append((name, row.mechanism, rounded_down(row.budget), *errors[:3], *gains[:2]))
             two.append((name, "", "", *errors[3:], *gains[2:]))
         part, whole = self.rows[0].splitting_budget, self.rows[0].sampling_budget
         lines = [
@@ -551,7 +551,11 @@ class Comparison:
             "below: one-way, then the mean over its two-way marginals.",
         ]
         table = _aligned([*one, *two])
-        return "\n".join([*lines, *table[: len(one)], "", *table[len(one) :]])
+        better = sum(row.error > row.sampling_error for row in self.rows)
+        said = (
+            f"Sampling has the smaller one-way error for {better} of {len(self.rows)} attributes."
+        )
+        return "\n".join([*lines, *table[: len(one)], "", *table[len(one) :], said])
 
 
 COMPARED = ("error", "splitting", "sampling", "gain: splitting", "sampling")

@@ -245,9 +245,7 @@ def in_words(uncertainty: Uncertainty) -> str:
     if isinstance(uncertainty, Spread):
         return f"tables may differ as the sources do ({uncertainty.kind}; an assumption)"
     if isinstance(uncertainty, Confidence):
-        return (
-            f"all true tables are covered with probability {uncertainty.level:g} (sampling error)"
-        )
+        return f"all true tables are covered with probability {uncertainty.level:g}, if the schema was fixed beforehand"
     if isinstance(uncertainty, Relative):
         return f"every entry may be off by {100 * uncertainty.margin:g} % of itself (an assumption)"
     return f"every entry may be off by {float(np.asarray(uncertainty.delta)):g} (an assumption)"

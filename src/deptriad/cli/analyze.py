@@ -73,9 +73,13 @@ def _analyze(
     found = analysed(data, schema, by, weight, query, how_sure, min_records, thin)
     rows = found.worst(top, epsilon)
     brackets: list[Bracket] = []
+    attained: dict[str, Witness] = {}
+    if with_witness:
+        records = frames.opened(data, query, found.schema)
+        attained = _witnesses(found, epsilon, records, weight)
     if totals or with_witness:
-        records = frames.opened(data, query, found.schema) if with_witness else None
-        brackets = _brackets(found, epsilon, records, weight)
+        brackets = _brackets(found, epsilon, attained)
+    worst = max(attained.values(), key=lambda each: each.overall, default=None)
     if save is not None:
         found.save(save)
     if as_json:
@@ -84,7 +88,7 @@ def _analyze(
         return
     _show_analysis(found, rows, epsilon)
     if brackets:
-        _show_brackets(brackets)
+        _show_brackets(brackets, worst)
     if save is not None:
         typer.echo(f"All {len(found.pairs)} triads are in {save}")
 
@@ -101,12 +105,9 @@ class Bracket(NamedTuple):
     budgets: float
 
 
-def _brackets(
-    found: Analysis, epsilon: float, records: Any | None, weight: str | None
-) -> list[Bracket]:
+def _brackets(found: Analysis, epsilon: float, attained: dict[str, Witness]) -> list[Bracket]:
     with progress_bar("certifying totals"):
         totals = found.totals(epsilon)
-    attained = {} if records is None else _witnesses(found, epsilon, records, weight)
     return [
         Bracket(
             total.target,
@@ -146,16 +147,16 @@ def _protected(found: Analysis, target: str) -> list[int]:
     return [code for code, value in enumerate(found.schema[target].values) if value in rows]
 
 
-def _show_brackets(brackets: Sequence[Bracket]) -> None:
+def _show_brackets(brackets: Sequence[Bracket], worst: Witness | None) -> None:
     console = Console(highlight=False)
     seen = brackets[0].witness is not None
     headings = [
         "own ε",
-        *(["attained"] if seen else []),
-        "paired",
-        "pairwise",
-        "certified",
-        "sum of ε",
+        *(["fact\nattained"] if seen else []),
+        "estimate\npaired",
+        "estimate\npairwise",
+        "bound\ncertified",
+        "bound\nsum of ε",
     ]
     table = Table("about", box=SIMPLE, title="All releases together", title_justify="left")
     for heading in headings:
@@ -169,7 +170,7 @@ def _show_brackets(brackets: Sequence[Bracket]) -> None:
     console.print(table, end="")
     if seen:
         console.print(
-            "attained: DATA itself gives away this much at least; the sets are the proof."
+            "attained: own ε, and what sets of values found on a random half of DATA give away on all of it, at least."
         )
     console.print(
         "paired, pairwise: estimates, right only if the other answers are independent given this one.\n"
@@ -177,6 +178,8 @@ def _show_brackets(brackets: Sequence[Bracket]) -> None:
         "this is the promise to make, to all whose values are in the tables.\n"
         "sum of ε: what holds without knowing anything."
     )
+    if worst:
+        console.print(escape(f"\n{worst}"))
     low = [each for each in brackets if each.witness is not None and each.pairwise < each.witness]
     for each in sorted(low, key=lambda each: each.pairwise - (each.witness or 0.0))[:5]:
         console.print(
@@ -226,8 +229,8 @@ def _show_analysis(found: Analysis, rows: Sequence[Leak], epsilon: float) -> Non
         console.print(escape(str(found.where(row.source, row.target, epsilon))))
     console.print(leak_table(rows), end="")
     console.print(
-        f"Leakage runs from 0, nothing is learnt, to ε = {epsilon:g}. Every number is a bound, rounded up;\n"
-        "the sentences give the sharper leakage of their pair."
+        f"Leakage runs from 0, nothing is learnt, to ε = {epsilon:g}. Every number in this table is a bound, rounded "
+        "up; the sentences give the sharper leakage of their pair.\n"
     )
     if thin := [each for each in found.facts.get("thin", []) if each[2] != "kept"]:
         shown = "; ".join(f"{name} = {value}: {action}" for name, value, action in thin[:10])

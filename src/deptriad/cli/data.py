@@ -89,12 +89,17 @@ def _schema(
         int, typer.Option(min=2, help="Values that a column keeps; the rest is (other), or binned.")
     ] = 30,
     query: Query = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a schema that is there.")] = False,
 ) -> None:
     """Propose the values of every column from public data, to be edited by hand.
 
     Categories and bins tell about the people they are taken from: use public data here, such as last year's release,
     and not the answers that are to be protected.
     """
+    if out.is_file() and not force:
+        raise ValueError(
+            f"{out} is there, and may have been edited: choose another --out, or --force"
+        )
     kind = cast(Literal["quantile", "width"], binning)
     found = Schema.infer(data, bins, kind, max_categories, query=query)
     found.save(out)
