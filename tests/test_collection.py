@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -118,12 +119,10 @@ def test_reports_survive_csv_and_parquet(strategy, tmp_path):
         np.testing.assert_array_equal(estimate(strategy, data, names, "raw").frequencies, truth)
 
 
-def test_columns_and_index():
+def test_columns_of_reports():
     frame = records(50)
-    frame.index = np.arange(50) * 3
     reports = perturb(Split(SCHEMA, 3.0, "grr"), frame)
     assert list(reports.columns) == ["sex", "rooms", "age"]
-    assert (reports.index == frame.index).all()
     assert set(reports["rooms"]) <= {"1", "2", "3", "(missing)"}
     assert list(perturb(Sample(SCHEMA, 3.0), frame).columns) == ["view", "report"]
 
@@ -378,3 +377,74 @@ def test_killed_half_way_it_leaves_no_half_file(tmp_path):
         child.send_signal(signal.SIGKILL)
         child.wait()
     assert out.read_bytes() == b"what was there before"
+
+
+# ------------------------------------------------------------------- what must not leave, or be needed
+
+
+def test_the_index_of_a_frame_is_not_passed_on():
+    schema = dt.Schema([dt.Attribute("sex", ["f", "m"], missing="error")])
+    frame = pd.DataFrame({"sex": ["f", "m", "m"]}).set_index("sex", drop=False)
+    assert perturb(Split(schema, 0.1), frame).index.tolist() == [0, 1, 2]
+
+
+def test_what_is_not_released_is_not_looked_at(tmp_path):
+    schema = dt.Schema(
+        [
+            dt.Attribute("n", [1, 2, 3], missing="error"),
+            dt.Attribute("sex", ["f", "m"], missing="error"),
+        ]
+    )
+    strategy = Separate(schema, {"sex": GRR(2, 50.0)})
+    for frame in (
+        pd.DataFrame({"sex": ["f", "m"]}),
+        pd.DataFrame({"sex": ["f", "m"], "n": [9, None]}),
+    ):
+        reports = perturb(strategy, frame)
+        assert list(reports.columns) == ["sex"]
+        assert reports["sex"].tolist() == ["f", "m"]
+        assert perturb_file(strategy, frame, tmp_path / "r.parquet") == 2
+
+
+def test_no_records_with_any_mechanism(tmp_path):
+    schema = dt.Schema([dt.Attribute("a", range(100), missing="error")])
+    empty = pd.DataFrame({"a": pd.Series([], dtype="int64")})
+    for mechanism in ("grr", "olh", "oue"):
+        assert len(perturb(Split(schema, 1.0, mechanism), empty)) == 0
+        assert perturb_file(Split(schema, 1.0, mechanism), empty, tmp_path / "r.parquet") == 0
+
+
+def test_the_data_is_never_replaced_by_its_reports(tmp_path):
+    schema = dt.Schema([dt.Attribute("a", ["x", "y"], missing="error")])
+    pd.DataFrame({"a": ["x", "y"]}).to_parquet(tmp_path / "d.parquet")
+    before = (tmp_path / "d.parquet").read_bytes()
+    with pytest.raises(ValueError, match="the data itself"):
+        perturb_file(Split(schema, 1.0), tmp_path / "d.parquet", tmp_path / "d.parquet")
+    assert (tmp_path / "d.parquet").read_bytes() == before
+
+
+@pytest.mark.parametrize("total", [0.1, 0.3, 0.5, 0.7, 1.0, 3.0])
+def test_the_parts_of_a_split_never_add_up_to_more(total):
+    for number in range(2, 40):
+        schema = dt.Schema(
+            [dt.Attribute(f"a{i}", ["x", "y"], missing="error") for i in range(number)]
+        )
+        parts = [question.mechanism.epsilon for question in Split(schema, total, "grr").questions]
+        assert sum(map(Fraction, parts)) <= Fraction(total)
+
+
+def test_an_attribute_of_one_value_is_not_released():
+    frame = pd.DataFrame({"k": ["only"] * 80, "b": [0, 1] * 40, "c": [0, 0, 1, 1] * 20})
+    schema = dt.Schema(
+        [
+            dt.Attribute("k", ["only"], missing="error"),
+            dt.Attribute("b", [0, 1], missing="error"),
+            dt.Attribute("c", [0, 1], missing="error"),
+        ]
+    )
+    plan = dt.calibrate(dt.analyze(dt.Prior.from_data(frame, schema)), 2.0)
+    assert plan.budgets["k"] == 0
+    assert list(plan.perturb(frame).columns) == ["b", "c"]
+    assert plan.estimate(plan.perturb(frame), "b").frequencies.shape == (2,)
+    with pytest.raises(ValueError, match="'k' has one value"):
+        Split(schema, 1.0)

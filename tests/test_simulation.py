@@ -155,3 +155,11 @@ def test_large_alphabets():
     with pytest.raises(ValueError, match="combinations of reports"):
         simulate(np.zeros([30] * 5, dtype=np.int8), Split(five, 1.0, "hadamard"))
     assert HadamardResponse(30, 1.0).columns == 32
+
+
+def test_simulated_reports_of_another_strategy_are_refused():
+    schema = dt.Schema([dt.Attribute(name, ["n", "y"], missing="error") for name in "ab"])
+    found = simulate([[90, 0], [0, 10]], SampleWithFakes(schema, 1.0), np.random.default_rng(1))
+    for other in (Sample(schema, 1.0), SampleWithFakes(schema, 2.0)):
+        with pytest.raises(ValueError, match="simulated with another"):
+            estimate(other, found, "a")

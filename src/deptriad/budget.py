@@ -70,7 +70,7 @@ def calibrate(
     weights
         How much each attribute matters, 1 where it is not said.
     fixed
-        Budgets that are given; 0 for an attribute that is not released.
+        Budgets that are given; 0 for an attribute that is not released, as those of one value never are.
     lower, upper
         Limits of the budgets, by attribute.
     mechanism
@@ -195,7 +195,10 @@ class _Wishes:
                 raise ValueError(f"{what} is {value!r}, expected one of {', '.join(allowed)}")
         bottom, top = _by_name(lower, names, "lower"), _by_name(upper, names, "upper")
         given = _by_name(fixed, names, "fixed")
-        _agree(names, bottom, top, given)
+        # an attribute of one value has nothing to tell, and so needs no budget
+        idle = np.array(analysis.schema.sizes) == 1
+        given = np.where(idle & np.isnan(given), 0.0, given)
+        _agree(names, np.where(idle, np.nan, bottom), top, given)
         told = ~np.isnan(given)
         return cls(
             analysis,

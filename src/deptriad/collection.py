@@ -22,6 +22,8 @@ from deptriad.strategies import (
 )
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from deptriad.frames import Batch, Frame, Progress
 
 __all__ = [
@@ -41,8 +43,10 @@ __all__ = [
 def perturb(strategy: Any, frame: Any, rng: Generator = None) -> Any:
     """Reports of all records, in a frame of the same kind.
 
-    The result has columns of reports only. GRR and the staircase report labels of the schema; all others an "x" and
-    hexadecimal digits, see ``deptriad.spelling``.
+    The result has columns of reports only, and no index of the frame's: that may be a true value. Rows keep their
+    order, so that a frame sorted by an answer gives it away. Attributes that are not released are not looked at.
+    GRR and the staircase report labels of the schema; all others an "x" and hexadecimal digits, see
+    ``deptriad.spelling``.
 
     Parameters
     ----------
@@ -68,10 +72,9 @@ def perturb(strategy: Any, frame: Any, rng: Generator = None) -> Any:
     from deptriad import frames
 
     asked = as_strategy(strategy)
-    codes = asked.schema.encode(frame)
-    kind = frames.kind_of(frame)
-    index = frame.index if type(frame).__module__.partition(".")[0] == "pandas" else None
-    return spelling.framed(asked.report(codes, rng), kind, index)
+    used = asked.released
+    codes = _widened(used.encode(frame), used, asked.schema)
+    return spelling.framed(asked.report(codes, rng), frames.kind_of(frame))
 
 
 def perturb_file(
@@ -99,7 +102,9 @@ def perturb_file(
     if os.path.splitext(out)[1].lower() not in (".parquet", ".pq", ".parq"):
         raise ValueError(f"out is {os.fspath(out)!r}, expected the name of a .parquet file")
     asked = as_strategy(strategy)
-    frame = frames.opened(data, schema=asked.schema).select(*asked.schema.names)
+    if _is_same_file(data, out):
+        raise ValueError(f"out is {os.fspath(out)!r}, the data itself, expected another file")
+    frame = frames.opened(data, schema=asked.schema).select(*asked.released.names)
     with files.whole(out) as partial:
         return _written(asked, frame, partial, rng, progress)
 
@@ -111,8 +116,9 @@ def _written(
 
     done, writer = 0, None
     try:
-        for batch in _allowed(frame, asked.schema):
-            table = spelling.arrow(asked.report(np.column_stack(batch), rng))
+        for batch in _allowed(frame, asked.released):
+            codes = _widened(np.column_stack(batch), asked.released, asked.schema)
+            table = spelling.arrow(asked.report(codes, rng))
             writer = writer or pq.ParquetWriter(path, table.schema)
             writer.write_table(table)
             done += len(batch[0])
@@ -126,6 +132,21 @@ def _written(
         if writer is not None:
             writer.close()
     return done
+
+
+def _is_same_file(data: Any, out: str | os.PathLike[str]) -> bool:
+    if not isinstance(data, str | os.PathLike) or not os.path.exists(out):
+        return False
+    return os.path.exists(data) and os.path.samefile(data, out)
+
+
+def _widened(codes: NDArray[Any], used: Schema, schema: Schema) -> NDArray[Any]:
+    """Codes with a column for every attribute; those that are not released stay 0 and are never reported."""
+    if used.names == schema.names:
+        return codes
+    wide = np.zeros((len(codes), len(schema)), dtype=codes.dtype)
+    wide[:, [schema.index(name) for name in used.names]] = codes
+    return wide
 
 
 def _allowed(frame: Frame, schema: Schema) -> Iterator[Batch]:

@@ -172,5 +172,6 @@ def estimate(
 
 def _answers(asked: Strategy, reports: Any, names: Sequence[str]) -> list[Any]:
     if isinstance(reports, Simulation):
+        reports.require(asked)
         return asked.relevant(reports.parts, names)
     return asked.answers(reports, names)

@@ -38,6 +38,9 @@ from deptriad.strategies import Sample, SampleWithFakes, Strategy, as_strategy, 
 from deptriad.tables import Box, Conditional
 from deptriad.uncertainty import Absolute, Confidence, Spread, Uncertainty
 
+MOST_USERS = 10**11
+"""Users up to which the ends of the boxes keep enough digits to be told apart from their middle."""
+
 
 class PairSums(NamedTuple):
     """Sums over n users of J, K, J², JK and K², target × source; and the range of w for all θ in [0, 1]."""
@@ -140,10 +143,15 @@ def prior_from_reports(reports: Any, strategy: Any, min_records: int = 20) -> Re
             "attributes depend on each other: collect with Split, a plan, or Sample(…, k=2)"
         )
     names = [name for name in asked.schema.names if any(name in q.names for q in asked.questions)]
+    if isinstance(reports, Simulation) and reports.users > MOST_USERS:
+        raise ValueError(
+            f"there are {reports.users:,} users, expected at most {MOST_USERS:,}: beyond that bounds lose their digits"
+        )
     if len(names) < 2:
         raise ValueError(f"the reports have one attribute, {names[0]!r}, expected two or more")
     schema = asked.schema.only(*names)
     if isinstance(reports, Simulation):
+        reports.require(asked)
         parts: Sequence[Answers] = reports.parts
     else:  # all of them at once; for Sample no name at all means every view
         parts = asked.answers(reports, () if isinstance(asked, Sample) else names)

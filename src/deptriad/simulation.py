@@ -31,6 +31,14 @@ class Simulation:
     parts: tuple[Answers, ...]
     users: int
 
+    def require(self, strategy: Strategy) -> None:
+        """Refuse to be read as reports of another strategy: estimates would be biased."""
+        if not self.strategy.is_like(strategy):
+            raise ValueError(
+                f"the reports were simulated with another {type(self.strategy).__name__} than this "
+                f"{type(strategy).__name__}: pass the strategy they were made with"
+            )
+
     def __repr__(self) -> str:
         return f"Simulation({type(self.strategy).__name__}, {self.users:,} users)"
 

@@ -62,7 +62,7 @@ def _as_bytes(mechanism: Mechanism, reports: NDArray[Any]) -> NDArray[np.uint8]:
         return reports
     if isinstance(mechanism, OLH):
         seeds, told = reports[:, 0].astype(">u8"), reports[:, 1].astype(">u2")
-        rows = [part.view(np.uint8).reshape(len(reports), -1) for part in (seeds, told)]
+        rows = [seeds.view(np.uint8).reshape(-1, 8), told.view(np.uint8).reshape(-1, 2)]
         return np.concatenate(rows, axis=1)
     return reports.astype(">u4").view(np.uint8).reshape(len(reports), 4)
 
@@ -107,12 +107,12 @@ def label_attribute(attribute: Attribute, held: str) -> Attribute:
 # --- frames ---------------------------------------------------------------------------------------------------
 
 
-def framed(columns: dict[str, Column], kind: str, index: Any = None) -> Any:
+def framed(columns: dict[str, Column], kind: str) -> Any:
     """A frame of the library that is wanted, or of the first one that is installed."""
     makers = {"pandas": _pandas, "polars": _polars, "pyarrow": arrow}
     for backend in dict.fromkeys((kind, *makers)):
         if find_spec(backend):
-            return makers[backend](columns) if index is None else _pandas(columns, index)
+            return makers[backend](columns)
     raise ModuleNotFoundError("a frame needs pandas, Polars or PyArrow: pip install pandas")
 
 
@@ -120,7 +120,7 @@ def _text(column: NDArray[Any]) -> NDArray[Any]:
     return column.astype("U").astype(object) if column.dtype.kind == "S" else column
 
 
-def _pandas(columns: dict[str, Column], index: Any = None) -> Any:
+def _pandas(columns: dict[str, Column]) -> Any:
     import pandas as pd
 
     made = {
@@ -129,7 +129,7 @@ def _pandas(columns: dict[str, Column], index: Any = None) -> Any:
         else pd.array(_text(each), dtype="str")
         for name, each in columns.items()
     }
-    return pd.DataFrame(made, index=index)
+    return pd.DataFrame(made)
 
 
 def _polars(columns: dict[str, Column]) -> Any:

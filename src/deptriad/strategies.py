@@ -9,6 +9,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -65,6 +66,25 @@ class Strategy(ABC):
     @abstractmethod
     def epsilon(self) -> float:
         """What all reports of a user together may tell about the whole record."""
+
+    @cached_property
+    def released(self) -> Schema:
+        """The attributes that some question asks for."""
+        asked = {name for question in self.questions for name in question.names}
+        return self.schema.only(*(name for name in self.schema.names if name in asked))
+
+    def is_like(self, other: Strategy) -> bool:
+        """Whether reports of the other are reports of this one: the same questions, mechanisms and budgets."""
+
+        def told(strategy: Strategy) -> list[tuple[object, ...]]:
+            return [
+                (question.names, type(question.mechanism), question.mechanism.epsilon)
+                for question in strategy.questions
+            ]
+
+        return (
+            type(self) is type(other) and self.schema == other.schema and told(self) == told(other)
+        )
 
     @abstractmethod
     def report(self, codes: NDArray[Any], rng: Generator = None) -> dict[str, Column]:
@@ -225,11 +245,17 @@ class Split(_ToAll):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "total", _one_budget(self.total))
+        if not self.questions:
+            raise ValueError("the schema has no attributes to ask for")
 
     @cached_property
     def questions(self) -> tuple[Question, ...]:
         """One for each attribute."""
         part = self.total / len(self.schema)
+        while Fraction(part) * len(self.schema) > Fraction(
+            self.total
+        ):  # the parts must not add up to more
+            part = math.nextafter(part, 0.0)
         return tuple(
             Question((each,), mechanism_of(self.mechanism, part, each.size, each.name))
             for each in self.schema

@@ -38,12 +38,17 @@ def _perturb(
             help="For a simulation that can be repeated. NOT for real data: it can be undone."
         ),
     ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace reports that are there.")] = False,
 ) -> None:
     """Perturb every answer with the mechanism and the budget of the plan.
 
     Files larger than memory are streamed. Chance comes from the operating system's secure source. The file of reports
     appears when all went well, and not at all otherwise; values outside the plan's schema are refused.
     """
+    if out.is_file() and not force:
+        raise ValueError(
+            f"{out} is there, and may be an earlier collection: choose another --out, or --force"
+        )
     rng = None if seed is None else np.random.default_rng(seed)
     with progress_bar("perturbing records") as show:
         number = perturb_file(Plan.load(plan), data, out, rng, progress=show)
