@@ -1,7 +1,7 @@
 """How much a locally private release of one attribute gives away about the others."""
 
 from deptriad import metrics
-from deptriad.analysis import Analysis, LeakageMatrix, analyze
+from deptriad.analysis import Analysis, analyze
 from deptriad.budget import calibrate
 from deptriad.collection import Sample, SampleWithFakes, Split
 from deptriad.counts import Counts
@@ -17,6 +17,7 @@ from deptriad.leakage import (
     where,
 )
 from deptriad.marginals import Marginal
+from deptriad.matrix import LeakageMatrix
 from deptriad.plan import Plan
 from deptriad.prior import Prior
 from deptriad.profile import Profile, Triad

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import json
-import math
 import os
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import permutations
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from deptriad import files, uncertainty
+from deptriad import published, uncertainty
 from deptriad.leakage import Explanation, leakages, profile, triads, where
 from deptriad.lines import as_budget, as_whole
+from deptriad.matrix import Leak, LeakageMatrix
 from deptriad.prior import Prior
 from deptriad.profile import Profile, Triad
-from deptriad.schema import Schema, closest
+from deptriad.schema import Schema
 from deptriad.tables import Box, Conditional
 from deptriad.text import printable, rounded_up
 from deptriad.totals import (
@@ -34,12 +32,10 @@ from deptriad.totals import (
 from deptriad.uncertainty import Confidence, Uncertainty
 
 if TYPE_CHECKING:
-    from numpy.typing import DTypeLike, NDArray
+    from numpy.typing import NDArray
 
     from deptriad.frames import Progress
     from deptriad.lines import Floats, Integers
-
-FORMAT, VERSION = "deptriad analysis", 1
 
 Budgets = float | Mapping[str, float]
 """One ε for all attributes, or one for each by name."""
@@ -150,60 +146,6 @@ def _facts(prior: Prior) -> dict[str, Any]:
     }
 
 
-class Leak(NamedTuple):
-    """What releasing one attribute gives away about another."""
-
-    source: str
-    target: str
-    triad: Triad
-    leakage: float
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class LeakageMatrix:
-    """Leakage of every attribute (row) about every other (column), in nats; on the diagonal the attribute's own ε.
-
-    An array for numpy; ``matrix["relationship", "sex"]`` is one number.
-    """
-
-    names: tuple[str, ...]
-    values: Floats
-    kind: str = "pandas"
-
-    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
-        return np.array(self.values, dtype=dtype, copy=bool(copy) or None)
-
-    def __getitem__(self, pair: tuple[str, str]) -> float:
-        source, target = (_place(name, self.names) for name in pair)
-        return float(self.values[source, target])
-
-    def to_frame(self) -> Any:
-        """A frame with a row for each source, and a column for each target."""
-        columns: dict[str, Any] = {"source": list(self.names)}
-        columns |= {name: self.values[:, place] for place, name in enumerate(self.names)}
-        return _frame(columns, self.kind)
-
-    def __repr__(self) -> str:
-        names = [printable(name) for name in self.names]
-        cells = [[rounded_up(value) for value in row] for row in self.values.tolist()]
-        wide = [
-            max(map(len, [name, *column]))
-            for name, column in zip(names, zip(*cells, strict=True), strict=True)
-        ]
-        first = max(map(len, names))
-        rows = [("", names), *zip(names, cells, strict=True)]
-        lines = [
-            " ".join(
-                [
-                    left.ljust(first),
-                    *(cell.rjust(width) for cell, width in zip(right, wide, strict=True)),
-                ]
-            )
-            for left, right in rows
-        ]
-        return "\n".join(["leakage, source × target", *lines])
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Analysis:
     """The triads of all ordered pairs of attributes: all that is needed to bound leakages for any budgets.
@@ -260,7 +202,7 @@ class Analysis:
 
     def _pair(self, source: str, target: str) -> int:
         for name in (source, target):
-            _place(name, self.names)
+            self.schema.index(name)
         if source == target:
             raise ValueError(f"source and target are both {source!r}, expected two attributes")
         return self._pair_numbers[source, target]
@@ -312,7 +254,7 @@ class Analysis:
                 )
             return np.full(len(self.names), float(one))
         for name in epsilon:
-            _place(name, self.names)
+            self.schema.index(name)
         if lacking := [name for name in self.names if name not in epsilon]:
             raise ValueError(
                 f"epsilon has no budget for {lacking[0]!r}, expected one for each attribute; 0 where it is not released"
@@ -380,10 +322,10 @@ class Analysis:
         if isinstance(sources, str):
             raise ValueError(f"sources is {sources!r}, expected a list of names: [{sources!r}]")
         for name in sources or ():
-            _place(name, self.names)
+            self.schema.index(name)
         released = self.names if sources is None else sources
         if isinstance(epsilon, Mapping) and sources is not None:
-            epsilon = dict.fromkeys(_without_all(self.names, released), 0.0) | dict(epsilon)
+            epsilon = dict.fromkeys(set(self.names) - set(released), 0.0) | dict(epsilon)
         budgets = zip(self.names, self.budgets(epsilon).tolist(), strict=True)
         return {name: budget for name, budget in budgets if name in released}
 
@@ -429,12 +371,14 @@ class Analysis:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a .json or .parquet file: the schema, the uncertainty and the triads; no records, counts or tables."""
-        _by_suffix(path, {".json": self._save_json, ".parquet": self._save_parquet})(path)
+        known = None if self.uncertainty is None else uncertainty.as_text(self.uncertainty)
+        about = {"uncertainty": known, "facts": self.facts, "schema": self.schema._content()}
+        published.write(path, about, self._columns())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a .json or .parquet file, everything checked."""
-        about, columns = _by_suffix(path, {".json": _load_json, ".parquet": _load_parquet})(path)
+        about, columns = published.read(path)
         try:
             return cls._restored(about, columns)
         except (KeyError, TypeError, AttributeError, ValueError) as error:
@@ -453,81 +397,6 @@ class Analysis:
         found = None if known is None else uncertainty.from_text(known)
         return cls(schema, Triad(alpha=alpha, phi=phi, delta=delta), found, dict(about["facts"]))
 
-    def _about(self) -> dict[str, Any]:
-        known = None if self.uncertainty is None else uncertainty.as_text(self.uncertainty)
-        about = {"format": FORMAT, "version": VERSION, "uncertainty": known, "facts": self.facts}
-        return about | {"schema": self.schema._content()}
-
-    def _save_json(self, path: str | os.PathLike[str]) -> None:
-        columns = {name: list(column) for name, column in self._columns().items()}
-        rows = [
-            dict(zip(columns, map(_plain, row), strict=True))
-            for row in zip(*columns.values(), strict=True)
-        ]
-        files.write_json(path, self._about() | {"triads": rows})
-
-    def _save_parquet(self, path: str | os.PathLike[str]) -> None:
-        arrow, parquet = _arrow()
-        about = {"deptriad": json.dumps(self._about())}
-        table = arrow.table(self._columns()).replace_schema_metadata(about)
-        with files.whole(path) as partial:
-            parquet.write_table(table, partial)
-
-
-def _load_json(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, list[Any]]]:
-    about = files.read_json(path, FORMAT, VERSION)
-    rows = about.get("triads")
-    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise ValueError(f"{path} has no list of triads")
-    names = ("source", "target", "alpha", "phi", "delta")
-    try:
-        return about, {name: [row[name] for row in rows] for name in names}
-    except KeyError as missing:
-        raise ValueError(f"{path} has a triad without {missing}") from None
-
-
-def _load_parquet(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, list[Any]]]:
-    arrow, parquet = _arrow()
-    try:
-        table = parquet.read_table(os.fspath(path))
-    except arrow.ArrowInvalid as error:
-        raise ValueError(f"{path} is not a whole Parquet file: {error}") from None
-    held = (table.schema.metadata or {}).get(b"deptriad")
-    if held is None:
-        raise ValueError(
-            f"{path} is a Parquet file of something else, expected one saved by Analysis.save"
-        )
-    about = files.parse_json(held.decode(), FORMAT, VERSION, str(path))
-    return about, {name: table[name].to_pylist() for name in table.column_names}
-
-
-def _arrow() -> tuple[Any, Any]:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ModuleNotFoundError as missing:
-        raise ModuleNotFoundError(
-            f"Parquet files need {missing.name}: pip install 'deptriad[files]', or save as .json",
-            name=missing.name,
-        ) from None
-    return pyarrow, pyarrow.parquet
-
-
-def _by_suffix(
-    path: str | os.PathLike[str], ways: dict[str, Callable[..., Any]]
-) -> Callable[..., Any]:
-    suffix = Path(path).suffix.lower()
-    if suffix not in ways:
-        raise ValueError(f"{path} ends in {suffix!r}, expected {' or '.join(ways)}")
-    return ways[suffix]
-
-
-def _plain(value: Any) -> Any:
-    """A cell for JSON, which has no infinity: that is spelt out."""
-    if isinstance(value, str):
-        return value
-    return float(value) if math.isfinite(value) else str(float(value))
-
 
 def _frame(columns: dict[str, Any], kind: str) -> Any:
     from deptriad import frames
@@ -535,15 +404,5 @@ def _frame(columns: dict[str, Any], kind: str) -> Any:
     return frames.made(columns, kind)
 
 
-def _without_all(names: Iterable[str], gone: Sequence[str]) -> list[str]:
-    return [name for name in names if name not in gone]
-
-
 def _without(budgets: Mapping[str, float], target: str) -> dict[str, float]:
     return {name: budget for name, budget in budgets.items() if name != target}
-
-
-def _place(name: str, names: tuple[str, ...]) -> int:
-    if name not in names:
-        raise ValueError(f"there is no attribute {name!r}: {closest(name, names)}")
-    return names.index(name)

@@ -379,9 +379,14 @@ class Counts:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
+        return f"Counts({self.summary})"
+
+    @property
+    def summary(self) -> str:
+        """How much was counted, in a few words."""
         by = "" if self.sources == (ALL,) else f", {len(self.sources)} sources"
         weights = ", weighted" if self.weighted else ""
-        return f"Counts({self.records:,} records, {len(self.schema)} attributes{by}{weights})"
+        return f"{self.records:,} records, {len(self.schema)} attributes{by}{weights}"
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write an .npz file: the schema and the sources as JSON, the counts as arrays; no pickle."""

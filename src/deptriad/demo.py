@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from deptriad import files
-from deptriad.analysis import Leak
+from deptriad.matrix import Leak
 from deptriad.schema import Attribute, Schema, Value
 
 ANSWERS: dict[str, tuple[str, Sequence[Value]]] = {

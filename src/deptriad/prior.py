@@ -183,7 +183,7 @@ class Prior:
     def __repr__(self) -> str:
         number = len(self.thin)
         thin = f", {number} thin value{'s' * (number > 1)}" if number else ""
-        return f"Prior({str(self.counts)[7:-1]}{thin})"
+        return f"Prior({self.counts.summary}{thin})"
 
     def table(self, source: str, target: str) -> Conditional:
         """p(source | target): relative frequencies, or their mean over the sources.

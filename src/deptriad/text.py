@@ -46,3 +46,15 @@ def printable(label: str) -> str:
         sign if sign.isprintable() else sign.encode("unicode_escape").decode("ascii")
         for sign in label
     )
+
+
+def aligned(rows: list[tuple[str, ...]]) -> list[str]:
+    """Columns of equal width; the first one to the left."""
+    wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if place == 0 else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, wide, strict=True))
+        ).rstrip()
+        for row in rows
+    ]

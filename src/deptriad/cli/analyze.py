@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from deptriad import frames, uncertainty
-from deptriad.analysis import Analysis, Leak
+from deptriad.analysis import Analysis
 from deptriad.cli.app import app, finite, leak_table, progress_bar, up
 from deptriad.cli.data import (
     AsJson,
@@ -29,6 +29,7 @@ from deptriad.cli.data import (
 )
 from deptriad.coded import coded_frame
 from deptriad.lines import as_budget
+from deptriad.matrix import Leak
 from deptriad.text import printable, rounded_down
 from deptriad.witness import Witness, witness_of_codes
 

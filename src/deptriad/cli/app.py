@@ -17,7 +17,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from typer.core import TyperGroup
 
-from deptriad.analysis import Leak
+from deptriad.matrix import Leak
 from deptriad.text import printable, rounded_up
 
 

@@ -9,8 +9,9 @@ from rich.console import Console
 from rich.markup import escape
 
 from deptriad import demo
-from deptriad.analysis import Leak, analyze
+from deptriad.analysis import analyze
 from deptriad.cli.app import app, leak_table, up
+from deptriad.matrix import Leak
 from deptriad.prior import Prior
 
 

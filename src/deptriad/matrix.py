@@ -1,0 +1,80 @@
+"""LeakageMatrix: the leakage of every attribute about every other, with names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from deptriad.profile import Triad
+from deptriad.schema import closest
+from deptriad.text import printable, rounded_up
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike, NDArray
+
+    from deptriad.lines import Floats
+
+
+class Leak(NamedTuple):
+    """What releasing one attribute gives away about another."""
+
+    source: str
+    target: str
+    triad: Triad
+    leakage: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LeakageMatrix:
+    """Leakage of every attribute (row) about every other (column), in nats; on the diagonal the attribute's own ε.
+
+    An array for numpy; ``matrix["relationship", "sex"]`` is one number.
+    """
+
+    names: tuple[str, ...]
+    values: Floats
+    kind: str = "pandas"
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.values, dtype=dtype, copy=bool(copy) or None)
+
+    def __getitem__(self, pair: tuple[str, str]) -> float:
+        source, target = (place_of(name, self.names) for name in pair)
+        return float(self.values[source, target])
+
+    def to_frame(self) -> Any:
+        """A frame with a row for each source, and a column for each target."""
+        from deptriad import frames
+
+        columns: dict[str, Any] = {"source": list(self.names)}
+        columns |= {name: self.values[:, place] for place, name in enumerate(self.names)}
+        return frames.made(columns, self.kind)
+
+    def __repr__(self) -> str:
+        names = [printable(name) for name in self.names]
+        cells = [[rounded_up(value) for value in row] for row in self.values.tolist()]
+        wide = [
+            max(map(len, [name, *column]))
+            for name, column in zip(names, zip(*cells, strict=True), strict=True)
+        ]
+        first = max(map(len, names))
+        rows = [("", names), *zip(names, cells, strict=True)]
+        lines = [
+            " ".join(
+                [
+                    left.ljust(first),
+                    *(cell.rjust(width) for cell, width in zip(right, wide, strict=True)),
+                ]
+            )
+            for left, right in rows
+        ]
+        return "\n".join(["leakage, source × target", *lines])
+
+
+def place_of(name: str, names: tuple[str, ...]) -> int:
+    """Place of an attribute."""
+    if name not in names:
+        raise ValueError(f"there is no attribute {name!r}: {closest(name, names)}")
+    return names.index(name)
