@@ -1,10 +1,12 @@
-"""How much a locally private release of one attribute gives away about the others."""
+"""How much a locally private release of one attribute gives away about the others.
+
+The formulas are here at once; what reads data, plans and collects is loaded when it is first named.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from deptriad import metrics
-from deptriad.analysis import Analysis, analyze
-from deptriad.budget import calibrate
-from deptriad.collection import Sample, SampleWithFakes, Split
-from deptriad.counts import Counts
 from deptriad.interactions import Interactions, interactions
 from deptriad.leakage import (
     Explanation,
@@ -16,18 +18,24 @@ from deptriad.leakage import (
     uncalibrated,
     where,
 )
-from deptriad.marginals import Marginal
-from deptriad.matrix import LeakageMatrix
-from deptriad.plan import Plan
-from deptriad.prior import Prior
 from deptriad.profile import Profile, Triad
-from deptriad.schema import Attribute, Schema
-from deptriad.simulation import simulate
-from deptriad.study import marginal_study
 from deptriad.tables import Box, Conditional
-from deptriad.totals import Proof, Total, Totals, target_total, verify
 from deptriad.uncertainty import Absolute, Confidence, Relative, Spread
 from deptriad.witness import Witness, attained, witness
+
+if TYPE_CHECKING:
+    from deptriad.analysis import Analysis, analyze
+    from deptriad.budget import calibrate
+    from deptriad.counts import Counts
+    from deptriad.marginals import Marginal
+    from deptriad.matrix import LeakageMatrix
+    from deptriad.plan import Plan
+    from deptriad.prior import Prior
+    from deptriad.schema import Attribute, Schema
+    from deptriad.simulation import simulate
+    from deptriad.strategies import Sample, SampleWithFakes, Split
+    from deptriad.study import marginal_study
+    from deptriad.totals import Proof, Total, Totals, target_total, verify
 
 __version__ = "0.1.0"
 
@@ -75,3 +83,39 @@ __all__ = [
     "where",
     "witness",
 ]
+
+# Which module holds each name that is loaded when first used. A function of the same name as its
+# module cannot be one of these: importing the module would take its place.
+_WHERE = {
+    "Analysis": "analysis",
+    "Attribute": "schema",
+    "Counts": "counts",
+    "LeakageMatrix": "matrix",
+    "Marginal": "marginals",
+    "Plan": "plan",
+    "Prior": "prior",
+    "Proof": "totals",
+    "Sample": "strategies",
+    "SampleWithFakes": "strategies",
+    "Schema": "schema",
+    "Split": "strategies",
+    "Total": "totals",
+    "Totals": "totals",
+    "analyze": "analysis",
+    "calibrate": "budget",
+    "marginal_study": "study",
+    "simulate": "simulation",
+    "target_total": "totals",
+    "verify": "totals",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _WHERE:
+        raise AttributeError(f"module 'deptriad' has no attribute {name!r}", name=name)
+    value = globals()[name] = getattr(import_module(f"deptriad.{_WHERE[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
