@@ -448,3 +448,26 @@ def test_an_attribute_of_one_value_is_not_released():
     assert plan.estimate(plan.perturb(frame), "b").frequencies.shape == (2,)
     with pytest.raises(ValueError, match="'k' has one value"):
         Split(schema, 1.0)
+
+
+def test_a_file_of_reports_is_read_by_its_own_strategy_only(tmp_path, rng):
+    own, other = Split(SCHEMA, 1.0, "grr"), Split(SCHEMA, 2.0, "grr")
+    path = tmp_path / "r.parquet"
+    perturb_file(own, records(50), path, rng)
+    name = SCHEMA.names[0]
+    assert estimate(own, path, name).n == 50
+    for reports in (path, str(tmp_path / "*.parquet")):
+        with pytest.raises(ValueError, match="reports of another plan"):
+            estimate(other, reports, name)
+    with pytest.raises(ValueError, match="reports of another plan"):
+        dt.Prior.from_reports(path, other)
+    # a frame carries no mark, and neither does a file that another program wrote
+    pd.read_parquet(path).to_csv(tmp_path / "r.csv", index=False)
+    assert estimate(other, tmp_path / "r.csv", name).n == 50
+
+
+def test_a_broken_file_of_reports_is_named(tmp_path):
+    path = tmp_path / "r.parquet"
+    path.write_bytes(b"PAR1 but not really")
+    with pytest.raises(ValueError, match=r"r\.parquet"):
+        estimate(Split(SCHEMA, 1.0), path, SCHEMA.names[0])

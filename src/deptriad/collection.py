@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deptriad import files, spelling
+from deptriad.marks import marked
 from deptriad.questions import Generator, Question
 from deptriad.schema import Schema
 from deptriad.strategies import (
@@ -119,7 +120,7 @@ def _written(
         for batch in _allowed(frame, asked.released):
             codes = _widened(np.column_stack(batch), asked.released, asked.schema)
             table = spelling.arrow(asked.report(codes, rng))
-            writer = writer or pq.ParquetWriter(path, table.schema)
+            writer = writer or pq.ParquetWriter(path, marked(table.schema, asked))
             writer.write_table(table)
             done += len(batch[0])
             if progress:
@@ -127,7 +128,7 @@ def _written(
         if writer is None:
             empty = np.zeros((0, len(asked.schema)), dtype=np.int16)
             table = spelling.arrow(asked.report(empty, rng))
-            writer = pq.ParquetWriter(path, table.schema)
+            writer = pq.ParquetWriter(path, marked(table.schema, asked))
     finally:
         if writer is not None:
             writer.close()

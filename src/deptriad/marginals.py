@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from deptriad.lines import Floats
+from deptriad.marks import refuse_foreign
 from deptriad.metrics import total_variation_distance
 from deptriad.simulation import Simulation
 from deptriad.strategies import Strategy, as_strategy
@@ -174,4 +175,5 @@ def _answers(asked: Strategy, reports: Any, names: Sequence[str]) -> list[Any]:
     if isinstance(reports, Simulation):
         reports.require(asked)
         return asked.relevant(reports.parts, names)
+    refuse_foreign(reports, asked)
     return asked.answers(reports, names)

@@ -118,6 +118,11 @@ def _paths(path: str) -> list[str]:
     return found
 
 
+def parquet_files(path: str) -> list[str]:
+    """Those of the files that a path stands for which are Parquet."""
+    return [each for each in _paths(path) if _kind(each) == "parquet"]
+
+
 def _refuse_names(names: Sequence[str], path: str) -> None:
     """DuckDB renames columns whose names are the same to it, so they are refused before."""
     refuse_twice(names, path)

@@ -30,6 +30,7 @@ import numpy as np
 from deptriad.answers import Answers, weights_of
 from deptriad.lines import Floats
 from deptriad.marginals import norm_sub
+from deptriad.marks import refuse_foreign
 from deptriad.mechanisms import GRR, Mechanism, Support
 from deptriad.prior import Prior, ThinValue
 from deptriad.schema import Schema
@@ -154,6 +155,7 @@ def prior_from_reports(reports: Any, strategy: Any, min_records: int = 20) -> Re
         reports.require(asked)
         parts: Sequence[Answers] = reports.parts
     else:  # all of them at once; for Sample no name at all means every view
+        refuse_foreign(reports, asked)
         parts = asked.answers(reports, () if isinstance(asked, Sample) else names)
     pairs = {pair: _pair_sums(asked, parts, pair) for pair in permutations(names, 2)}
     thin = _thin(schema, pairs, min_records)

@@ -33,7 +33,7 @@ class Simulation:
 
     def require(self, strategy: Strategy) -> None:
         """Refuse to be read as reports of another strategy: estimates would be biased."""
-        if not self.strategy.is_like(strategy):
+        if self.strategy.fingerprint != strategy.fingerprint:
             raise ValueError(
                 f"the reports were simulated with another {type(self.strategy).__name__} than this "
                 f"{type(strategy).__name__}: pass the strategy they were made with"

@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+import json
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from hashlib import sha256
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,6 +22,7 @@ from deptriad.answers import Answers, Records
 from deptriad.lines import Floats, as_whole
 from deptriad.mechanisms import Mechanism, Support
 from deptriad.mechanisms.base import _one_budget
+from deptriad.mechanisms.entries import smallest_type
 from deptriad.questions import (
     Generator,
     Question,
@@ -51,6 +54,13 @@ class Shares(NamedTuple):
     n: int
 
 
+class Told(NamedTuple):
+    """Which of the records were asked a question, and their reports as its mechanism gives them."""
+
+    rows: NDArray[np.intp]
+    reports: NDArray[Any]
+
+
 @dataclass(frozen=True)
 class Strategy(ABC):
     """What is asked of each user. ``questions`` are all there are; who is asked which is up to the strategy."""
@@ -73,22 +83,26 @@ class Strategy(ABC):
         asked = {name for question in self.questions for name in question.names}
         return self.schema.only(*(name for name in self.schema.names if name in asked))
 
-    def is_like(self, other: Strategy) -> bool:
-        """Whether reports of the other are reports of this one: the same questions, mechanisms and budgets."""
+    @cached_property
+    def fingerprint(self) -> str:
+        """The same for two strategies exactly when reports of one are reports of the other."""
+        told = [
+            type(self).__name__,
+            [[each.name, list(each.values)] for each in self.schema],
+            [
+                [list(each.names), type(each.mechanism).__name__, each.mechanism.epsilon.hex()]
+                for each in self.questions
+            ],
+        ]
+        return sha256(json.dumps(told).encode("ascii")).hexdigest()
 
-        def told(strategy: Strategy) -> list[tuple[object, ...]]:
-            return [
-                (question.names, type(question.mechanism), question.mechanism.epsilon)
-                for question in strategy.questions
-            ]
-
-        return (
-            type(self) is type(other) and self.schema == other.schema and told(self) == told(other)
-        )
+    @abstractmethod
+    def tell(self, codes: NDArray[Any], rng: Generator = None) -> list[Told]:
+        """Reports of records given as codes, a column for each attribute of the schema: an entry for each question."""
 
     @abstractmethod
     def report(self, codes: NDArray[Any], rng: Generator = None) -> dict[str, Column]:
-        """Reports of records given as codes, a column for each attribute of the schema; as columns to write."""
+        """The same as columns to write."""
 
     @abstractmethod
     def answers(self, reports: Any, names: Sequence[str]) -> list[Answers]:
@@ -134,14 +148,20 @@ class _ToAll(Strategy):
         """The sum of all budgets."""
         return math.fsum(question.mechanism.epsilon for question in self.questions)
 
-    def report(self, codes: NDArray[Any], rng: Generator = None) -> dict[str, Column]:
-        """A column for each attribute that has a mechanism."""
-        return {
-            question.name: question.column(
-                question.mechanism.perturb(codes[:, self.schema.index(question.name)], rng)
+    def tell(self, codes: NDArray[Any], rng: Generator = None) -> list[Told]:
+        """Everybody's reports to every question."""
+        everybody = np.arange(len(codes))
+        return [
+            Told(
+                everybody,
+                question.mechanism.perturb(codes[:, self.schema.index(question.name)], rng),
             )
             for question in self.questions
-        }
+        ]
+
+    def report(self, codes: NDArray[Any], rng: Generator = None) -> dict[str, Column]:
+        """A column for each attribute that has a mechanism."""
+        return _columns(self.questions, self.tell(codes, rng))
 
     def answers(self, reports: Any, names: Sequence[str]) -> list[Answers]:
         """The reports of these attributes, record by record."""
@@ -317,16 +337,25 @@ class Sample(Strategy):
             for view in combinations(self.schema.attributes, self.k)
         )
 
-    def report(self, codes: NDArray[Any], rng: Generator = None) -> dict[str, Column]:
-        """The columns ``view`` and ``report``."""
+    def tell(self, codes: NDArray[Any], rng: Generator = None) -> list[Told]:
+        """Of every view the records that were drawn for it, and their reports."""
         asked = draw(len(codes), len(self.questions), rng)
-        texts = np.empty(len(codes), dtype=object)
+        told = []
         for place, question in enumerate(self.questions):
             rows = np.flatnonzero(asked == place)
             own = [self.schema.index(name) for name in question.names]
-            column = question.column(
-                question.mechanism.perturb(joint(codes[rows][:, own], question), rng)
-            )
+            values = joint(codes[rows][:, own], question)
+            told.append(Told(rows, question.mechanism.perturb(values, rng)))
+        return told
+
+    def report(self, codes: NDArray[Any], rng: Generator = None) -> dict[str, Column]:
+        """The columns ``view`` and ``report``."""
+        asked = np.empty(len(codes), dtype=smallest_type(len(self.questions)))
+        texts = np.empty(len(codes), dtype=object)
+        told = zip(self.questions, self.tell(codes, rng), strict=True)
+        for place, (question, (rows, reports)) in enumerate(told):
+            column = question.column(reports)
+            asked[rows] = place
             texts[rows] = column.texts() if isinstance(column, Labels) else column.astype("U")
         return {VIEW: Labels(asked, tuple(each.name for each in self.questions)), REPORT: texts}
 
@@ -442,15 +471,20 @@ class SampleWithFakes(Strategy):
             for each in self.schema
         )
 
-    def report(self, codes: NDArray[Any], rng: Generator = None) -> dict[str, Column]:
-        """A column for each attribute, true or fake."""
+    def tell(self, codes: NDArray[Any], rng: Generator = None) -> list[Told]:
+        """Everybody's reports to every question, true or fake."""
+        everybody = np.arange(len(codes))
         drawn = draw(len(codes), len(self.questions), rng)
-        columns = {}
+        told = []
         for place, question in enumerate(self.questions):
             fakes = draw(len(codes), question.mechanism.size, rng)
             values = np.where(drawn == place, codes[:, place], fakes)
-            columns[question.name] = question.column(question.mechanism.perturb(values, rng))
-        return columns
+            told.append(Told(everybody, question.mechanism.perturb(values, rng)))
+        return told
+
+    def report(self, codes: NDArray[Any], rng: Generator = None) -> dict[str, Column]:
+        """A column for each attribute, true or fake."""
+        return _columns(self.questions, self.tell(codes, rng))
 
     def answers(self, reports: Any, names: Sequence[str]) -> list[Answers]:
         """The reports of this attribute."""
@@ -493,6 +527,12 @@ def as_strategy(strategy: Any) -> Strategy:
     raise ValueError(
         f"strategy is a {type(strategy).__name__}, expected a plan, Split, Sample, SampleWithFakes or Separate"
     )
+
+
+def _columns(questions: Sequence[Question], told: Sequence[Told]) -> dict[str, Column]:
+    """A column for each question that everybody was asked."""
+    pairs = zip(questions, told, strict=True)
+    return {question.name: question.column(each.reports) for question, each in pairs}
 
 
 def _shares(one: Floats, two: Floats, answers: Sequence[Answers]) -> Shares:
