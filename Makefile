@@ -1,4 +1,4 @@
-# make demo   set up, analyse a real survey, say where the result is
+# make demo   set up, analyse a real survey, write a page to look at
 # make test   set up, lint, check types, run the whole suite
 # make bench  run the benchmarks
 # make dist   build the source archive and the wheel into dist/
@@ -10,6 +10,8 @@
 
 PYTHON ?= python3
 PYTEST_ARGS ?= -n 2
+# Named exactly, and installed before whatever could ask for another: some builds fetch gigabytes.
+TORCH ?= torch==2.13.0
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
@@ -70,9 +72,17 @@ $(VENV)/.demo: pyproject.toml | $(VENV)/.made
 
 $(VENV)/.dev: pyproject.toml | $(VENV)/.made
 	@echo "== setting up $(VENV) for development (the first time takes a minute or two)"
+	@{ $(PIP) install -qq '$(TORCH)' && $(PIP) install -qq --editable '.[attack]'; } 2>/dev/null || \
+		echo "note: $(TORCH) and the attackers do not install here; the tests that need them are skipped"
 	@$(PIP) install -qq --editable '.[dev]'
 	@for extra in oracles engines; do \
 		$(PIP) install -qq --editable ".[$$extra]" 2>/dev/null || \
 			echo "note: the $$extra do not all install here; the tests that need them are skipped"; \
 	done
+	@command -v chromium >/dev/null || \
+		{ [ "$$(id -u)" = 0 ] && echo "== installing chromium for the tests of the page" && \
+			apt-get update -qq >/dev/null 2>&1 && apt-get install -qq -y chromium >/dev/null 2>&1; } || \
+		echo "note: there is no chromium here; the tests of the page in a browser are skipped"
+	@npm install --silent --no-fund --no-audit --prefix $(VENV)/browser axe-core >/dev/null 2>&1 || \
+		echo "note: axe-core does not install here; the accessibility test of the page is skipped"
 	@touch $(VENV)/.demo $@

@@ -28,7 +28,7 @@ settings.register_profile("unshrunk", USUAL, phases=[Phase.explicit, Phase.gener
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "usual"))
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def shared_dir() -> Path:
     """The folder of reference results that lies beside the repository."""
     beside = Path(__file__).resolve().parents[2] / "shared"

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 import re
 import subprocess
 import sys
@@ -14,6 +15,7 @@ pytest.importorskip("statsmodels")
 import deptriad as dt
 from deptriad import demo
 from deptriad.cli import main
+from deptriad.cli.data import by_name
 
 
 @pytest.fixture
@@ -54,27 +56,39 @@ def test_help_of_the_whole(run):
         assert option in output
 
 
+@pytest.fixture
+def one_plan(monkeypatch):
+    """A page with one plan only: the others take seconds."""
+    from deptriad.report import promises
+
+    monkeypatch.setattr(promises, "PROMISES", ())
+
+
 def test_help_of_demo(run):
     code, output, _ = run("demo", "--help")
     assert code == 0
     assert "Example: deptriad demo" in output
-    for option in ("--epsilon", "--top", "--out", "sampling error"):
+    for option in ("--epsilon", "--top", "--out", "--csv", "--total", "sampling error"):
         assert option in output
 
 
-def test_demo_shows_every_pair_and_writes_them(run, tmp_path):
+def test_demo_shows_the_worst_pairs_and_writes_all_and_the_page(run, one_plan, tmp_path):
     code, output, errors = run("demo")
     assert (code, errors) == (0, "")
     assert "6,366 women" in output
     assert "may move the odds about" in output
-    assert "demo/fair-triads.csv" in output.splitlines()[-1]
-    assert len(shown(output)) == 72
+    assert "demo/fair-triads.csv" in output
+    assert "demo/report.html" in output.splitlines()[-1]
+    assert len(shown(output)) == 5
     with (tmp_path / "demo" / "fair-triads.csv").open(newline="") as file:
         assert len(list(csv.DictReader(file))) == 72
+    page = (tmp_path / "demo" / "report.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>")
+    assert "6,366" in page
 
 
-def test_demo_shows_bounds_rounded_up(run, tmp_path):
-    _, output, _ = run("demo", "--epsilon", "0.7", "--out", "mine.csv")
+def test_demo_shows_bounds_rounded_up(run, one_plan, tmp_path):
+    _, output, _ = run("demo", "--epsilon", "0.7", "--csv", "mine.csv", "--top", "72")
     with (tmp_path / "mine.csv").open(newline="") as file:
         written = list(csv.DictReader(file))
     for cells, row in zip(shown(output), written, strict=True):
@@ -85,14 +99,14 @@ def test_demo_shows_bounds_rounded_up(run, tmp_path):
             )
 
 
-def test_demo_top_shows_fewer_and_writes_all(run, tmp_path):
-    _, output, _ = run("demo", "--top", "5", "--out", "mine.csv")
-    assert len(shown(output)) == 5
+def test_demo_top_shows_fewer_and_writes_all(run, one_plan, tmp_path):
+    _, output, _ = run("demo", "--top", "3", "--csv", "mine.csv")
+    assert len(shown(output)) == 3
     assert len((tmp_path / "mine.csv").read_text().splitlines()) == 73
 
 
 @pytest.mark.parametrize("epsilon", ["0", "1e-12", "100", "inf"])
-def test_demo_with_extreme_budgets(run, epsilon):
+def test_demo_with_extreme_budgets(run, one_plan, epsilon):
     code, output, errors = run("demo", "--epsilon", epsilon)
     assert (code, errors) == (0, "")
     assert "nan" not in output.lower()
@@ -104,6 +118,7 @@ def test_demo_with_extreme_budgets(run, epsilon):
         (("demo", "--epsilon", "much"), "--epsilon"),
         (("demo", "--top", "-1"), "--top"),
         (("demo", "--out", "."), "--out"),
+        (("demo", "--csv", "."), "--csv"),
         (("nothing",), "nothing"),
     ],
 )
@@ -123,14 +138,15 @@ def test_bad_value_is_one_line(run, epsilon):
     assert epsilon in errors
 
 
-def test_unwritable_place_is_one_line(run, tmp_path):
+def test_unwritable_place_is_one_line(run, one_plan, tmp_path):
     (tmp_path / "file").touch()
-    code, _, errors = run("demo", "--out", "file/triads.csv")
-    assert code == 1
-    assert errors.startswith("deptriad: ")
-    assert errors.count("\n") == 1
-    assert "cannot write file/triads.csv" in errors
-    assert "--out" in errors
+    for option in ("--csv", "--out"):
+        code, _, errors = run("demo", option, "file/here")
+        assert code == 1
+        assert errors.startswith("deptriad: ")
+        assert errors.count("\n") == 1
+        assert "cannot write file/here" in errors
+        assert option in errors
 
 
 def test_debug_shows_the_error_itself(monkeypatch):
@@ -246,7 +262,8 @@ def test_analyze_shows_the_worst_leaks_first(run, survey, tmp_path):
     lines = shown(output)
     assert [cells[:2] for cells in lines] == worst[["source", "target"]].to_numpy().tolist()
     for cells, leak in zip(lines, worst["leakage"], strict=True):
-        assert 0 <= float(cells[-1]) - leak < 1e-3
+        assert 0 <= float(cells[-2]) - leak < 1e-3
+        assert 0 <= float(cells[-1].removesuffix(" times")) - math.exp(leak) < 1e-3
     assert listing(tmp_path) == ["schema.json", "survey.csv"]
 
 
@@ -550,10 +567,18 @@ def test_calibrate_takes_promises_and_budgets_by_name(run, survey, tmp_path):
     ("wrong", "said"),
     [
         (("--total", "0"), "total"),
-        (("--total", "3", "--objective", "best"), "best"),
-        (("--total", "3", "--guarantee", "sure"), "sure"),
-        (("--total", "3", "--fixed", "pay"), "NAME=NUMBER"),
-        (("--total", "3", "--fixed", "pya=1"), "pay"),
+        (("--total", "-1"), "--total is -1"),
+        (
+            ("--total", "3", "--fixed", "pya=1"),
+            "--fixed names no attribute 'pya': did you mean 'pay'?",
+        ),
+        (("--total", "3", "--total-of", "pya=1"), "--total-of names no attribute 'pya'"),
+        (("--total", "3", "--importance", "pya=1"), "--importance names no attribute 'pya'"),
+        (("--total", "3", "--total-of", "pay=0"), "--total-of pay is 0.0, expected one number > 0"),
+        (("--total", "3", "--lower", "pay=-1"), "--lower pay is -1.0"),
+        (("--total", "3", "--lower", "pay=2", "--upper", "pay=1"), "--upper pay is 1"),
+        (("--total", "3", "--upper", "pay=0"), "say --fixed pay=0"),
+        (("--total", "3", "--plan", "none/plan.json"), "there is no folder none"),
         (("--total", "0.3", "--fixed", "sex=1"), "the smallest total that works is"),
     ],
 )
@@ -608,7 +633,8 @@ def test_reports_are_secure_unless_a_seed_is_given(run, plan, tmp_path):
         (("perturb", "plan.json", "odd.csv"), "astronaut"),
         (("perturb", "plan.json", "survey.csv", "--out", "r.csv"), "parquet"),
         (("estimate", "plan.json", "survey.csv", "sxe"), "sex"),
-        (("estimate", "plan.json", "survey.csv", "sex", "--post", "best"), "best"),
+        (("estimate", "plan.json", "survey.csv", "sex", "--level", "2"), "--level is 2.0"),
+        (("perturb", "plan.json", "survey.csv", "--out", "none/r.parquet"), "no folder none"),
     ],
 )
 def test_what_cannot_be_collected_is_refused(run, plan, tmp_path, arguments, said):
@@ -618,6 +644,208 @@ def test_what_cannot_be_collected_is_refused(run, plan, tmp_path, arguments, sai
     assert code == 1
     assert said in one_line(errors)
     assert listing(tmp_path) == before
+
+
+# Options that take one of a few words, and the words.
+CHOICES = {
+    ("schema", "survey.csv", "--out", "new.json", "--binning"): ("quantile", "width"),
+    ("analyze", "survey.csv", "--thin"): ("keep", "merge", "drop"),
+    ("calibrate", "survey.csv", "--total", "3", "--objective"): ("utility", "even", "paper"),
+    ("calibrate", "survey.csv", "--total", "3", "--guarantee"): (
+        *("certified", "paired", "pairwise"),
+    ),
+    ("calibrate", "survey.csv", "--total", "3", "--mechanism"): (
+        *("auto", "grr", "oue", "sue", "olh"),
+    ),
+    ("estimate", "plan.json", "r.parquet", "sex", "--post"): ("raw", "clip", "norm_sub"),
+}
+
+
+@pytest.mark.parametrize("arguments", CHOICES, ids=lambda arguments: arguments[-1])
+def test_choices_are_refused_at_once_and_listed(run, survey, tmp_path, arguments):
+    before = listing(tmp_path)
+    code, output, errors = run(*arguments, "best")
+    assert (code, output) == (2, "")
+    assert "best" in errors
+    _, help, _ = run(arguments[0], "--help")
+    for word in CHOICES[arguments]:
+        assert word in errors
+        assert word in help
+    assert listing(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    "given", [("pay",), ("=2",), ("pay=",), ("pay=much",), ("pay=nan",), ("pay=1", "pay=2")]
+)
+@pytest.mark.parametrize("option", ["--fixed", "--budget"])
+def test_numbers_by_name_are_read_before_anything_else(run, option, given):
+    start = ("analyze",) if option == "--budget" else ("calibrate", "--total", "3")
+    repeated = [part for each in given for part in (option, each)]
+    code, _, errors = run(*start, "no-such-file.csv", *repeated)
+    assert code == 2
+    assert option in errors
+    assert "no-such-file" not in errors
+
+
+def test_a_name_may_have_an_equals_sign():
+    assert by_name(["a=b=2", "c=inf"], "--fixed") == {"a=b": 2.0, "c": math.inf}
+
+
+@pytest.mark.parametrize(
+    ("command", "wrong"),
+    [
+        (("calibrate", "--total", "0"), "--total is 0"),
+        (("calibrate", "--total", "3", "--fixed", "pya=1"), "did you mean 'pay'"),
+        (("calibrate", "--total", "3", "--plan", "none/plan.json"), "no folder"),
+        (("analyze", "--epsilon", "-1"), "--epsilon is -1"),
+        (("analyze", "--budget", "pay=-1"), "--budget pay is -1"),
+        (("analyze", "--budget", "pya=1"), "--budget names no attribute 'pya': did you mean 'pay'"),
+        (("analyze", "--save", "none/a.json"), "no folder"),
+        (("analyze", "--uncertainty", "relative:much"), "--uncertainty relative:much"),
+    ],
+)
+def test_mistakes_are_found_before_the_data_is_counted(run, survey, monkeypatch, command, wrong):
+    def count(*_, **__):
+        raise AssertionError("the data was counted first")
+
+    monkeypatch.setattr(dt.Prior, "from_data", count)
+    code, _, errors = run(command[0], "survey.csv", "--schema", "schema.json", *command[1:])
+    assert code == 1
+    assert wrong in one_line(errors)
+
+
+def test_names_are_those_of_the_file_without_a_schema(run, survey):
+    code, _, errors = run("analyze", "survey.csv", "--by", "state", "--budget", "state=1")
+    assert code == 1
+    assert "--budget names no attribute 'state'" in one_line(errors)
+
+
+def test_analyze_takes_budgets_by_name(run, survey, tmp_path):
+    common = ("analyze", "survey.csv", "--schema", "schema.json", "--totals")
+    given = ("--epsilon", "0.5", "--budget", "sex=0", "--budget", "pay=2")
+    code, output, _ = run(*common, *given, "--json")
+    assert code == 0
+    budgets = {"sex": 0.0, "job": 0.5, "pay": 2.0}
+    analysis = dt.analyze(dt.Prior.from_data(tmp_path / "survey.csv", survey))
+    worst = analysis.top(10, epsilon=budgets)
+    content = strict_json(output)
+    assert content["budgets"] == budgets
+    assert list(leaks_in(content)) == list(worst.itertuples(index=False, name=None))
+    for name, total in analysis.totals(budgets).items():
+        assert bracket(output, name)["certified"] == total.certified
+        assert bracket(output, name)["odds_at_most"] >= math.exp(total.certified)
+    code, output, _ = run(*common, *given)
+    assert all(cells[1] == f"{budgets[cells[0]]:g}" for cells in shown(output))
+    assert "the ε of what is released" in " ".join(output.split())
+
+
+def test_a_witness_can_be_found_again(run, survey):
+    common = ("analyze", "survey.csv", "--schema", "schema.json", "--witness", "--json", "--seed")
+    first, second = (run(*common, "5")[1] for _ in range(2))
+    assert first == second
+    code, _, errors = run("analyze", "survey.csv", "--seed", "5")
+    assert code == 2
+    assert "--witness" in errors
+
+
+def test_calibrate_takes_limits_importance_and_mechanism(run, survey, tmp_path):
+    code, *_ = run(
+        *("calibrate", "survey.csv", "--schema", "schema.json", "--total", "3"),
+        *("--lower", "sex=0.2", "--upper", "pay=0.9", "--importance", "job=5"),
+        *("--mechanism", "oue", "--plan", "mine.json"),
+    )
+    assert code == 0
+    analysis = dt.analyze(dt.Prior.from_data(tmp_path / "survey.csv", survey))
+    limits = {"lower": {"sex": 0.2}, "upper": {"pay": 0.9}, "weights": {"job": 5.0}}
+    wanted = dt.calibrate(analysis, 3.0, mechanism="oue", **limits)
+    assert dt.Plan.load(tmp_path / "mine.json").digest == wanted.digest
+
+
+def test_the_promise_is_said_in_words(run, survey):
+    start = ("calibrate", "survey.csv", "--schema", "schema.json", "--total", "3", "--force")
+    _, output, _ = run(*start)
+    assert "about any attribute at most 20.09 times (e^3)" in output
+    _, output, _ = run(*start, "--total-of", "sex=1", "--total-of", "pay=inf")
+    assert "about sex at most 2.719 times (e^1)" in output
+    assert "about job at most 20.09 times (e^3)" in output
+    assert "about pay" not in output
+    _, output, _ = run(*start, "--guarantee", "pairwise")
+    assert "by this estimate at most 20.09 times" in output
+
+
+def test_a_plan_in_use_is_not_replaced_unasked(run, plan, tmp_path):
+    before = (tmp_path / "plan.json").read_text()
+    start = ("calibrate", "survey.csv", "--schema", "schema.json", "--total", "2")
+    code, _, errors = run(*start)
+    assert code == 1
+    assert "--force" in one_line(errors)
+    assert (tmp_path / "plan.json").read_text() == before
+    assert run(*start, "--force")[0] == 0
+    assert (tmp_path / "plan.json").read_text() != before
+
+
+def test_what_is_written_is_also_json(run, plan, tmp_path):
+    code, output, _ = run("schema", "survey.csv", "--out", "new.json", "--json")
+    assert code == 0
+    assert output == (tmp_path / "new.json").read_text()
+    code, output, _ = run("calibrate", "survey.csv", "--total", "3", "--force", "--json")
+    assert code == 0
+    assert output == (tmp_path / "plan.json").read_text()
+    code, output, _ = run("perturb", "plan.json", "survey.csv", "--json")
+    assert code == 0
+    digest = dt.Plan.load(tmp_path / "plan.json").digest
+    assert strict_json(output) == {"reports": 600, "out": "reports.parquet", "plan": digest}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--uncertainty", "spread:std"), "pass --by and the column"),
+        (("--weight", "w", "--uncertainty", "confidence:0.9"), "or spread with --by"),
+        (("--by", "state", "--uncertainty", "confidence:0.9"), "without --by"),
+        (("--by", "state", "--weight", "state"), "both --by and --weight"),
+    ],
+)
+def test_messages_name_options(run, survey, arguments, said):
+    code, _, errors = run("analyze", "survey.csv", "--schema", "schema.json", *arguments)
+    assert code == 1
+    assert said in one_line(errors)
+
+
+def test_messages_about_a_schema_are_spelt_as_its_file(run, survey, tmp_path):
+    (tmp_path / "odd.csv").write_text(records() + "x,cook,3,TX,1\n")
+    _, _, errors = run("analyze", "odd.csv", "--schema", "schema.json")
+    assert 'set "unseen": "other" there' in one_line(errors)
+    (tmp_path / "gap.csv").write_text(records() + ",cook,3,TX,1\n")
+    _, _, errors = run("analyze", "gap.csv", "--schema", "schema.json")
+    assert 'set "missing": "category" there' in one_line(errors)
+
+
+def test_notes_name_options(run, survey):
+    _, _, errors = run("analyze", "survey.csv", "--min-records", "150")
+    assert "with --thin merge or --thin drop them" in errors
+    assert "pass --schema and a file" in errors
+
+
+def test_a_mistake_of_ours_is_one_line_too(run, monkeypatch):
+    def fail():
+        raise ZeroDivisionError("on purpose")
+
+    monkeypatch.setattr(demo, "survey", fail)
+    code, _, errors = run("demo")
+    assert code == 1
+    assert "unexpected ZeroDivisionError: on purpose" in one_line(errors)
+    assert "--debug" in one_line(errors)
+
+
+def test_help_names_no_types_of_python(run):
+    names = re.findall(r"^│ (\w+) ", run("--help")[1], flags=re.MULTILINE)
+    assert {"schema", "analyze", "calibrate", "perturb", "estimate", "rivals"} <= set(names)
+    for name in ("", *names):
+        _, output, _ = run(*filter(None, [name]), "--help")
+        assert "<bool>" not in output
+        assert "<list" not in output
+        assert f"Example: deptriad {name}" in output
 
 
 def test_a_schema_that_was_edited_is_not_replaced_unasked(run, survey, tmp_path):
@@ -633,3 +861,35 @@ def test_a_schema_that_was_edited_is_not_replaced_unasked(run, survey, tmp_path)
 def test_a_witness_is_put_into_words(run, xor):
     _, output, _ = run("analyze", "coins.csv", "--witness")
     assert "can raise the odds" in " ".join(output.partition("All releases")[2].split())
+
+
+# --- the page -------------------------------------------------------------------------------------------------------
+
+
+def test_report_writes_one_page(run, one_plan, survey, tmp_path):
+    given = ("--schema", "schema.json", "--total", "2", "--out", "new/page.html")
+    code, output, _ = run("report", "survey.csv", *given)
+    assert code == 0
+    assert "new/page.html" in output
+    page = (tmp_path / "new" / "page.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>")
+    assert '"file":"survey.csv"' in page
+    assert str(tmp_path) not in page
+    assert '"total":2.0' in page
+    assert '"attained":[' in page
+
+
+def test_report_of_several_sources_has_no_witness(run, one_plan, survey, tmp_path):
+    given = ("--schema", "schema.json", "--by", "state", "--uncertainty", "spread:std")
+    code, _, _ = run("report", "survey.csv", *given)
+    assert code == 0
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert '"attained":null' in page
+
+
+@pytest.mark.parametrize("total", ["0", "-1", "inf", "nan"])
+def test_report_refuses_a_promise_that_cannot_be(run, survey, tmp_path, total):
+    code, _, errors = run("report", "no-such-file.csv", "--total", total)
+    assert code == 1
+    assert f"--total is {total}" in errors
+    assert not (tmp_path / "report.html").exists()

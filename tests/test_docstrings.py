@@ -15,4 +15,8 @@ MODULES = [module.name for module in pkgutil.walk_packages(deptriad.__path__, "d
 def test_examples(name):
     if name.startswith("deptriad.cli"):
         pytest.importorskip("typer")
+    if name == "deptriad.report.plots":
+        pytest.importorskip("matplotlib")
+    if name == "deptriad.attack.tabtransformer":
+        pytest.importorskip("torch")
     assert doctest.testmod(importlib.import_module(name)).failed == 0

@@ -24,6 +24,8 @@ HEAVY = {
     "matplotlib",
     "typer",
     "rich",
+    "sklearn",
+    "torch",
 }
 
 

@@ -12,7 +12,7 @@ pytest.importorskip("pandas")
 pytest.importorskip("statsmodels", reason="statsmodels, which has the README's survey, is absent")
 
 ROOT = Path(__file__).parents[1]
-PAGES = ("data", "totals", "budgets", "collection")
+PAGES = ("data", "totals", "budgets", "collection", "attack", "plots", "report")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 DOCS = {page: (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8") for page in PAGES}
 

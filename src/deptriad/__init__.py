@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from deptriad import metrics
+from deptriad.attack.run import attack, attack_all
 from deptriad.interactions import Interactions, interactions
 from deptriad.leakage import (
     Explanation,
@@ -25,12 +26,14 @@ from deptriad.witness import Witness, attained, witness
 
 if TYPE_CHECKING:
     from deptriad.analysis import Analysis, analyze
+    from deptriad.attack.result import AttackResult
     from deptriad.budget import calibrate
     from deptriad.counts import Counts
     from deptriad.marginals import Marginal
     from deptriad.matrix import LeakageMatrix
     from deptriad.plan import Plan
     from deptriad.prior import Prior
+    from deptriad.report.plots import plot_leakage, plot_plan, plot_profile, plot_totals
     from deptriad.schema import Attribute, Schema
     from deptriad.simulation import simulate
     from deptriad.strategies import Sample, SampleWithFakes, Split
@@ -42,6 +45,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Absolute",
     "Analysis",
+    "AttackResult",
     "Attribute",
     "Box",
     "Conditional",
@@ -66,6 +70,8 @@ __all__ = [
     "Triad",
     "Witness",
     "analyze",
+    "attack",
+    "attack_all",
     "attained",
     "calibrate",
     "interactions",
@@ -73,6 +79,10 @@ __all__ = [
     "leakages",
     "marginal_study",
     "metrics",
+    "plot_leakage",
+    "plot_plan",
+    "plot_profile",
+    "plot_totals",
     "profile",
     "simulate",
     "target_total",
@@ -88,6 +98,7 @@ __all__ = [
 # module cannot be one of these: importing the module would take its place.
 _WHERE = {
     "Analysis": "analysis",
+    "AttackResult": "attack.result",
     "Attribute": "schema",
     "Counts": "counts",
     "LeakageMatrix": "matrix",
@@ -104,6 +115,10 @@ _WHERE = {
     "analyze": "analysis",
     "calibrate": "budget",
     "marginal_study": "study",
+    "plot_leakage": "report.plots",
+    "plot_plan": "report.plots",
+    "plot_profile": "report.plots",
+    "plot_totals": "report.plots",
     "simulate": "simulation",
     "target_total": "totals",
     "verify": "totals",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from deptriad import published, uncertainty
+from deptriad import notebook, published, uncertainty
 from deptriad.leakage import Explanation, leakages, profile, triads, where
 from deptriad.lines import as_budget, as_whole
 from deptriad.matrix import Leak, LeakageMatrix
@@ -20,7 +20,7 @@ from deptriad.prior import Prior
 from deptriad.profile import Profile, Triad
 from deptriad.schema import Schema
 from deptriad.tables import Box, Conditional
-from deptriad.text import printable, rounded_up
+from deptriad.text import printable, rounded_up, times
 from deptriad.totals import (
     ApproximateTotal,
     Proof,
@@ -358,11 +358,26 @@ class Analysis:
             return f"no guarantee, since values were chosen by looking at the same records: {words}"
         return words
 
+    def _repr_html_(self) -> str:
+        rows = [["released", "about", "α", "β", "φ", "δ", "leakage", "odds moved at most"]]
+        for leak in self.worst(10, 1.0):
+            triad = leak.triad
+            numbers = (triad.alpha, triad.beta, triad.phi, triad.delta, leak.leakage)
+            rows.append(
+                [
+                    *(printable(name) for name in (leak.source, leak.target)),
+                    *(rounded_up(float(number)) for number in numbers),
+                    f"{times(leak.leakage)} times",
+                ]
+            )
+        return notebook.table(rows, self._summary(), names=2)
+
+    def _summary(self) -> list[str]:
+        count = f"{len(self.names)} attributes, {len(self.pairs)} ordered pairs"
+        return [f"Analysis of {count}; {self.certainty}", "largest leakages at ε = 1:"]
+
     def __repr__(self) -> str:
-        lines = [
-            f"Analysis of {len(self.names)} attributes, {len(self.pairs)} ordered pairs; {self.certainty}",
-            "largest leakages at ε = 1:",
-        ]
+        lines = self._summary()
         lines += [
             f"  {printable(leak.source)} → {printable(leak.target)}: {rounded_up(leak.leakage)}"
             for leak in self.worst(3, 1.0)

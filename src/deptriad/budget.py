@@ -136,6 +136,33 @@ def calibrate(
     )
 
 
+def refuse_wishes(
+    names: tuple[str, ...],
+    total: float | Mapping[str, float],
+    weights: Mapping[str, float] | None = None,
+    fixed: Mapping[str, float] | None = None,
+    lower: Mapping[str, float] | None = None,
+    upper: Mapping[str, float] | None = None,
+) -> None:
+    """Say what is wrong with wishes as far as names and numbers tell, before there is an analysis.
+
+    Examples
+    --------
+    >>> refuse_wishes(("sex", "age"), 3.0, fixed={"aeg": 1.0})
+    Traceback (most recent call last):
+        ...
+    ValueError: fixed names no attribute 'aeg': did you mean 'age'? There are 'sex', 'age'
+    """
+    _promise(total, names)
+    _weights(weights, names)
+    _agree(
+        names,
+        _by_name(lower, names, "lower"),
+        _by_name(upper, names, "upper"),
+        _by_name(fixed, names, "fixed"),
+    )
+
+
 def true_totals(
     analysis: Analysis, epsilon: Floats, targets: Iterable[int] | None = None
 ) -> list[Total]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from deptriad import notebook
 from deptriad.schema import closest
 from deptriad.text import aligned, printable, rounded_down
 
@@ -87,6 +88,18 @@ class Comparison:
         return frames.made(columns, "pandas")
 
     def __repr__(self) -> str:
+        one, two = self._tables()
+        above, below = self._words()
+        table = aligned([*one, *two])
+        return "\n".join([*above, *table[: len(one)], "", *table[len(one) :], below])
+
+    def _repr_html_(self) -> str:
+        one, two = self._tables()
+        above, below = self._words()
+        return notebook.table(one, above) + notebook.table(two, below=[below])
+
+    def _tables(self) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
+        """One-way marginals, and the means over two-way ones."""
         one: list[tuple[str, ...]] = [("attribute", "mechanism", "budget", *COMPARED)]
         two: list[tuple[str, ...]] = [("its pairs", "", "", *COMPARED)]
         for row in self.rows:
@@ -94,6 +107,10 @@ class Comparison:
             errors = [f"{number:.4f}" for number in row[5:]]
             one.append((name, row.mechanism, rounded_down(row.budget), *errors[:3], *gains[:2]))
             two.append((name, "", "", *errors[3:], *gains[2:]))
+        return one, two
+
+    def _words(self) -> tuple[list[str], str]:
+        """What stands above the numbers, and below them."""
         part, whole = self.rows[0].splitting_budget, self.rows[0].sampling_budget
         lines = [
             f"Expected errors for {self.users:,} users: roots of summed variances with the frequencies' own share left "
@@ -101,12 +118,11 @@ class Comparison:
             f"splitting: {part:.4g} for each attribute; sampling: {whole:.4g} for one of them (one pair) a user; "
             "below: one-way, then the mean over its two-way marginals.",
         ]
-        table = aligned([*one, *two])
         better = sum(row.error > row.sampling_error for row in self.rows)
         said = (
             f"Sampling has the smaller one-way error for {better} of {len(self.rows)} attributes."
         )
-        return "\n".join([*lines, *table[: len(one)], "", *table[len(one) :], said])
+        return lines, said
 
 
 COMPARED = ("error", "splitting", "sampling", "gain: splitting", "sampling")
@@ -157,6 +173,8 @@ class Check(Mapping[str, Checked]):
         self._rows = {row.target: row for row in rows}
 
     def __getitem__(self, target: str) -> Checked:
+        if target not in self._rows:
+            raise KeyError(f"there is no attribute {target!r}: {closest(target, list(self._rows))}")
         return self._rows[target]
 
     def __iter__(self) -> Iterator[str]:
@@ -181,6 +199,12 @@ class Check(Mapping[str, Checked]):
         return frames.made(columns, "pandas")
 
     def __repr__(self) -> str:
+        return "\n".join([self._title(), *aligned(self._cells())])
+
+    def _repr_html_(self) -> str:
+        return notebook.table(self._cells(), [self._title()])
+
+    def _cells(self) -> list[tuple[str, ...]]:
         rows: list[tuple[str, ...]] = [
             ("attribute", "own", "witness", "total", "held out", "promise", "")
         ]
@@ -194,8 +218,10 @@ class Check(Mapping[str, Checked]):
                     "BROKEN" if row.broken else "",
                 )
             )
-        title = (
+        return rows
+
+    def _title(self) -> str:
+        return (
             "own + witness is a lower bound on what these records give away; it breaks the promise for "
             f"{len(self.broken)} of {len(self)} attributes"
         )
-        return "\n".join([title, *aligned(rows)])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from deptriad import notebook
 from deptriad.lines import Floats
 from deptriad.marks import refuse_foreign
 from deptriad.metrics import total_variation_distance
@@ -116,6 +117,24 @@ class Marginal:
         columns["frequency"] = self.frequencies.ravel()
         columns["standard_error"] = self.standard_errors.ravel()
         return frames.made(columns, kind)
+
+    def _repr_html_(self) -> str:
+        """Shares with their standard errors: a column for each value of the second of two attributes."""
+        names = [printable(name) for name in self.attributes]
+        labels = [[printable(value) for value in values] for values in self.values]
+        if len(names) == 2:
+            rows = [[f"{names[0]} \\ {names[1]}", *labels[1]]]
+            for i, value in enumerate(labels[0]):
+                rows.append([value, *(self._cell((i, j)) for j in range(len(labels[1])))])
+            return notebook.table(rows, [repr(self)])
+        rows = [[*names, "share ± standard error"]]
+        for cell in np.ndindex(self.frequencies.shape):
+            values = (labels[axis][code] for axis, code in enumerate(cell))
+            rows.append([*values, self._cell(cell)])
+        return notebook.table(rows, [repr(self)], names=len(names))
+
+    def _cell(self, cell: tuple[int, ...]) -> str:
+        return f"{self.frequencies[cell]:.4f} ± {self.standard_errors[cell]:.4f}"
 
     def __repr__(self) -> str:
         names = " & ".join(printable(name) for name in self.attributes)

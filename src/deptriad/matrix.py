@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from deptriad import notebook
 from deptriad.profile import Triad
 from deptriad.schema import closest
 from deptriad.text import printable, rounded_up
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
     from deptriad.lines import Floats
+
+
+MOST_SHOWN = 30
+"""Attributes up to which a notebook shows the whole matrix, and pairs that it shows of a larger one."""
 
 
 class Leak(NamedTuple):
@@ -51,6 +56,33 @@ class LeakageMatrix:
         columns: dict[str, Any] = {"source": list(self.names)}
         columns |= {name: self.values[:, place] for place, name in enumerate(self.names)}
         return frames.made(columns, self.kind)
+
+    def _repr_html_(self) -> str:
+        """A table shaded by the share of the source's own budget; of many attributes, the largest leakages."""
+        names = [printable(name) for name in self.names]
+        if len(names) > MOST_SHOWN:
+            return self._largest(names)
+        own = np.where(np.diag(self.values) > 0.0, np.diag(self.values), 1.0)
+        shares = self.values / own[:, None]
+        rows: list[list[notebook.Cell]] = [["released \\ about", *names]]
+        for i, name in enumerate(names):
+            cells = [
+                notebook.Shaded(rounded_up(value), float(share)) if i != j else rounded_up(value)
+                for j, (value, share) in enumerate(
+                    zip(self.values[i].tolist(), shares[i], strict=True)
+                )
+            ]
+            rows.append([name, *cells])
+        return notebook.table(rows, ["leakage, source × target"])
+
+    def _largest(self, names: list[str]) -> str:
+        others = np.where(np.eye(len(names), dtype=bool), -np.inf, self.values)
+        order = np.argsort(-others, axis=None, kind="stable")[:MOST_SHOWN]
+        places = [divmod(int(place), len(names)) for place in order]
+        rows = [["released", "about", "leakage"]]
+        rows += [[names[i], names[j], rounded_up(float(self.values[i, j]))] for i, j in places]
+        title = f"leakage, source × target: the {len(places)} largest of {len(names)} attributes"
+        return notebook.table(rows, [title], names=2)
 
     def __repr__(self) -> str:
         names = [printable(name) for name in self.names]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from deptriad import files, uncertainty, utility
+from deptriad import files, notebook, uncertainty, utility
 from deptriad.coded import coded_frame
 from deptriad.comparison import Check, Checked, Compared, Comparison
 from deptriad.lines import as_whole
@@ -164,7 +164,13 @@ class Plan:
         return self.schema.names
 
     def __repr__(self) -> str:
-        count = len(self.names)
+        return "\n".join(self._summary() + aligned(self._rows()))
+
+    def _repr_html_(self) -> str:
+        return notebook.table(self._rows(), self._summary())
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        """A row for each attribute, after the headings."""
         rows: list[tuple[str, ...]] = [
             ("attribute", "budget", "mechanism", self.guarantee, "promise")
         ]
@@ -178,13 +184,18 @@ class Plan:
                     f"{self.total[name]:g}",
                 )
             )
+        return rows
+
+    def _summary(self) -> list[str]:
+        """What the plan is, and what its promise is worth."""
+        count = len(self.names)
         lines = [
             f"Plan for {count} attribute{'s' * (count > 1)} and {self.users:,} users, chosen for {self.objective}",
             f"no {self.guarantee} total is above its promise: {PROMISES[self.guarantee]}",
         ]
         if self.uncertainty is not None:
             lines.append(uncertainty.in_words(uncertainty.from_text(self.uncertainty)))
-        return "\n".join(lines + aligned(rows))
+        return lines
 
     # --- the file ---
 
@@ -212,6 +223,10 @@ class Plan:
             for name in self.names
         ]
         return content | {"schema": self.schema._content()}
+
+    def to_json(self) -> str:
+        """The text of its file."""
+        return files.readable(self._content() | {"digest": self.digest})
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a JSON file that a person can read; it appears whole or not at all."""

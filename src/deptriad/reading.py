@@ -87,6 +87,7 @@ def _file(path: str, query: str | None, schema: Schema | None) -> Any:
         if not Path(each).stat().st_size:
             raise ValueError(f"{each} is empty")
     connection = duckdb.connect()
+    connection.execute("SET enable_progress_bar = false")  # it would go to the output
     with reading(path):
         read = _parquet if "parquet" in kinds else _csv
         relation = read(connection, paths, schema)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 
+BEYOND_WORDS = 14.0
+"""Odds that are moved by more than e to this, a million times, are said as a power of e."""
+
 
 def rounded_up(number: float, decimals: int = 3) -> str:
     """A bound with so many decimals, more where it is small, rounded up so that what is read is still a bound.
@@ -27,6 +30,20 @@ def rounded_down(number: float, decimals: int = 3) -> str:
     ('2.484', '-0.001', '12.9')
     """
     return _rounded(number, decimals, ROUND_FLOOR) if math.isfinite(number) else f"{number:g}"
+
+
+def times(nats: float) -> str:
+    """By how many times a leakage of so many nats moves odds, at most: e to its power, rounded up.
+
+    >>> times(1.0), times(3.0), times(0.0), times(50.0)
+    ('2.719', '20.09', '1', 'e^50.000')
+    """
+    if not nats < BEYOND_WORDS:
+        return f"e^{rounded_up(nats)}" if math.isfinite(nats) else "∞"
+    if nats == 0.0:
+        return "1"
+    factor = math.exp(nats) * (1.0 + 4e-16)  # math.exp is good to an ulp
+    return rounded_up(factor, 3 if factor < 10.0 else 2)
 
 
 def _rounded(number: float, places: int, rounding: str) -> str:

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deptriad import lines
+from deptriad import lines, notebook
 from deptriad.leakage import leakages, profile
 from deptriad.lines import as_probability
 from deptriad.proof import Form, Proof, Table, finite, shared_target, verify
 from deptriad.rounding import ROUNDOFF, widening
+from deptriad.schema import closest
 from deptriad.tables import Box
-from deptriad.text import printable, rounded_up
+from deptriad.text import printable, rounded_up, times
 
 if TYPE_CHECKING:
     from deptriad.lines import Floats, Integers
@@ -356,12 +357,11 @@ class Totals(Mapping[str, Total]):
             self._totals[total.target] = total
 
     def __getitem__(self, target: str) -> Total:
-        try:
-            return self._totals[target]
-        except KeyError:
+        if target not in self._totals:
             raise KeyError(
-                f"no total of {target!r}, expected one of {list(self._totals)}"
-            ) from None
+                f"there is no total of {target!r}: {closest(target, list(self._totals))}"
+            )
+        return self._totals[target]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._totals)
@@ -379,6 +379,16 @@ class Totals(Mapping[str, Total]):
         from deptriad import frames
 
         return frames.made(self.columns(), self.kind)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ["", *(KINDS.get(name, "") for name in NUMBERS), ""],
+            ["target", *NUMBERS, "odds moved at most"],
+        ]
+        for target, total in self.items():
+            numbers = (_shown(total, name) for name in NUMBERS)
+            rows.append([printable(target), *numbers, f"{times(total.certified)} times"])
+        return notebook.table(rows, below=PROMISES.splitlines(), headings=2)
 
     def __repr__(self) -> str:
         names = [printable(name) for name in self]

@@ -9,6 +9,17 @@ except ModuleNotFoundError as missing:
         f"deptriad: {missing}; the command line needs it: pip install 'deptriad[cli]'"
     ) from None
 
-from deptriad.cli import analyze, calibrate, collect, data, demo, rivals
+from deptriad.cli import analyze, attack, calibrate, collect, data, demo, paper, report, rivals
 
-__all__ = ["analyze", "calibrate", "collect", "data", "demo", "main", "rivals"]
+__all__ = [
+    "analyze",
+    "attack",
+    "calibrate",
+    "collect",
+    "data",
+    "demo",
+    "main",
+    "paper",
+    "report",
+    "rivals",
+]

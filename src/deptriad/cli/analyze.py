@@ -1,20 +1,28 @@
 """deptriad analyze: the worst leaks, and what all releases together give away."""
 
-import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from math import exp, nextafter
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import typer
 from rich.box import SIMPLE
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from deptriad import frames, uncertainty
 from deptriad.analysis import Analysis
-from deptriad.cli.app import app, finite, leak_table, progress_bar, up
+from deptriad.cli.app import (
+    app,
+    console,
+    finite,
+    leak_table,
+    progress_bar,
+    refuse_place,
+    show_json,
+    up,
+)
 from deptriad.cli.data import (
     AsJson,
     By,
@@ -26,11 +34,14 @@ from deptriad.cli.data import (
     ThinWay,
     Weight,
     analysed,
+    attributes_of,
+    by_name,
 )
 from deptriad.coded import coded_frame
 from deptriad.lines import as_budget
 from deptriad.matrix import Leak
-from deptriad.text import printable, rounded_down
+from deptriad.schema import closest
+from deptriad.text import printable, rounded_down, times
 from deptriad.witness import Witness, witness_of_codes
 
 
@@ -46,8 +57,18 @@ def _analyze(
     query: Query = None,
     how_sure: HowSure = None,
     epsilon: Annotated[
-        float, typer.Option(help="The budget with which each answer is released, at least 0.")
+        float,
+        typer.Option(
+            help="The budget with which each answer is released, at least 0.", metavar="NUMBER"
+        ),
     ] = 1.0,
+    budget: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Another budget for one attribute, 0 if it is not released. May be repeated.",
+            metavar="NAME=NUMBER",
+        ),
+    ] = None,
     top: Annotated[int, typer.Option(min=0, help="Show the N largest leakages.", metavar="N")] = 10,
     totals: Annotated[
         bool, typer.Option("--totals", help="Show what all releases together give away, too.")
@@ -56,42 +77,66 @@ def _analyze(
         bool,
         typer.Option("--witness", help="Look in DATA for what is attained; implies --totals."),
     ] = False,
+    seed: Annotated[
+        int | None,
+        typer.Option(min=0, help="For a --witness that can be found again.", metavar="N"),
+    ] = None,
     min_records: MinRecords = 20,
     thin: ThinWay = "keep",
     as_json: AsJson = False,
     save: Annotated[
         Path | None,
-        typer.Option(help="Write all triads to this .json or .parquet file.", dir_okay=False),
+        typer.Option(
+            help="Write all triads to this .json or .parquet file.", dir_okay=False, metavar="FILE"
+        ),
     ] = None,
 ) -> None:
     """Tell how much releasing each answer gives away about each other answer.
 
     DATA must be data that may be used for this, such as last year's public release: the result tells about it.
     """
-    if save is not None and save.suffix.lower() not in (".json", ".parquet"):
-        raise ValueError(f"--save is {save}, expected a name that ends in .json or .parquet")
-    as_budget(epsilon, "--epsilon")
+    if save is not None:
+        if save.suffix.lower() not in (".json", ".parquet"):
+            raise ValueError(f"--save is {save}, expected a name that ends in .json or .parquet")
+        refuse_place(save, "--save", "")
+    if seed is not None and not with_witness:
+        raise typer.BadParameter("only --witness needs chance: add it", param_hint="--seed")
+    given = _budgets(epsilon, budget)
+    if given:  # said now, and not after all records were counted
+        names = attributes_of(data, schema, by, weight, query)
+        for name in given:
+            if name not in names:
+                raise ValueError(f"--budget names no attribute {name!r}: {closest(name, names)}")
     found = analysed(data, schema, by, weight, query, how_sure, min_records, thin)
-    rows = found.worst(top, epsilon)
+    budgets = {name: given.get(name, epsilon) for name in found.names}
+    rows = found.worst(top, budgets)
     brackets: list[Bracket] = []
     attained: dict[str, Witness] = {}
     if with_witness:
         records = frames.opened(data, query, found.schema)
-        attained = _witnesses(found, epsilon, records, weight)
+        attained = _witnesses(found, budgets, records, weight, seed)
     if totals or with_witness:
-        brackets = _brackets(found, epsilon, attained)
+        brackets = _brackets(found, budgets, attained)
     worst = max(attained.values(), key=lambda each: each.overall, default=None)
     if save is not None:
         found.save(save)
     if as_json:
-        content = _in_json(found, rows, epsilon, brackets)
-        typer.echo(json.dumps(content, indent=1, ensure_ascii=False))
+        show_json(_in_json(found, rows, epsilon, budgets, brackets))
         return
-    _show_analysis(found, rows, epsilon)
+    _show_analysis(found, rows, budgets)
     if brackets:
         _show_brackets(brackets, worst)
     if save is not None:
-        typer.echo(f"All {len(found.pairs)} triads are in {save}")
+        console().print(f"All {len(found.pairs)} triads are in {escape(str(save))}")
+
+
+def _budgets(epsilon: float, given: list[str] | None) -> dict[str, float]:
+    """The budgets by name, with all numbers checked."""
+    as_budget(epsilon, "--epsilon")
+    budgets = by_name(given, "--budget")
+    for name, number in budgets.items():
+        as_budget(number, f"--budget {name}")
+    return budgets
 
 
 class Bracket(NamedTuple):
@@ -106,9 +151,11 @@ class Bracket(NamedTuple):
     budgets: float
 
 
-def _brackets(found: Analysis, epsilon: float, attained: dict[str, Witness]) -> list[Bracket]:
+def _brackets(
+    found: Analysis, budgets: Mapping[str, float], attained: Mapping[str, Witness]
+) -> list[Bracket]:
     with progress_bar("certifying totals"):
-        totals = found.totals(epsilon)
+        totals = found.totals(budgets)
     return [
         Bracket(
             total.target,
@@ -124,18 +171,23 @@ def _brackets(found: Analysis, epsilon: float, attained: dict[str, Witness]) -> 
 
 
 def _witnesses(
-    found: Analysis, epsilon: float, records: Any, weight: str | None
+    found: Analysis,
+    budgets: Mapping[str, float],
+    records: Any,
+    weight: str | None,
+    seed: int | None,
 ) -> dict[str, Witness]:
+    rng = None if seed is None else np.random.default_rng(seed)
     coded, _ = coded_frame(records, found.schema, weight)
-    budgets = [epsilon] * len(found.names)
     witnesses = {}
     with progress_bar("looking for witnesses") as show:
         for place, name in enumerate(found.names):
             some = coded.only(np.isin(coded.codes[:, place], _protected(found, name)))
             witnesses[name] = witness_of_codes(
-                *(some.codes, some.sizes, budgets, place, some.weights),
+                *(some.codes, some.sizes, list(budgets.values()), place, some.weights),
                 names=coded.names,
                 labels=coded.labels,
+                rng=rng,
             )
             show(place + 1, len(found.names))
     return witnesses
@@ -149,7 +201,7 @@ def _protected(found: Analysis, target: str) -> list[int]:
 
 
 def _show_brackets(brackets: Sequence[Bracket], worst: Witness | None) -> None:
-    console = Console(highlight=False)
+    screen = console()
     seen = brackets[0].witness is not None
     headings = [
         "own ε",
@@ -158,6 +210,7 @@ def _show_brackets(brackets: Sequence[Bracket], worst: Witness | None) -> None:
         "estimate\npairwise",
         "bound\ncertified",
         "bound\nsum of ε",
+        "odds moved\nat most",
     ]
     table = Table("about", box=SIMPLE, title="All releases together", title_justify="left")
     for heading in headings:
@@ -167,37 +220,45 @@ def _show_brackets(brackets: Sequence[Bracket], worst: Witness | None) -> None:
         cells = [up(number) if number is not None else "" for number in numbers]
         if bracket.witness is not None:  # a lower bound is rounded down
             cells[1] = rounded_down(bracket.witness)
+        cells.append(f"{times(bracket.certified)} times")
         table.add_row(escape(printable(bracket.target)), *(cell for cell in cells if cell))
-    console.print(table, end="")
+    screen.print(table, end="")
     if seen:
-        console.print(
+        screen.print(
             "attained: own ε, and what sets of values found on a random half of DATA give away on all of it, at least."
         )
-    console.print(
+    screen.print(
         "paired, pairwise: estimates, right only if the other answers are independent given this one.\n"
         "certified: no joint distribution with these tables gives away more, whatever ε-LDP mechanisms are used;\n"
         "this is the promise to make, to all whose values are in the tables.\n"
-        "sum of ε: what holds without knowing anything."
+        "sum of ε: what holds without knowing anything.\n"
+        "odds moved at most: whatever one knew before, all reports of a person together change the odds between two\n"
+        "possible answers by no larger factor, e^certified."
     )
     if worst:
-        console.print(escape(f"\n{worst}"))
+        screen.print(escape(f"\n{worst}"))
     low = [each for each in brackets if each.witness is not None and each.pairwise < each.witness]
     for each in sorted(low, key=lambda each: each.pairwise - (each.witness or 0.0))[:5]:
-        console.print(
+        screen.print(
             f"[bold]Warning:[/] about {escape(printable(each.target))} the paper's sum is {up(each.pairwise)}, yet "
             f"{rounded_down(each.witness or 0.0)} is attained: it is no bound."
         )
     if len(low) > 5:
-        console.print(f"The same holds for {len(low) - 5} more.")
+        screen.print(f"The same holds for {len(low) - 5} more.")
 
 
 def _in_json(
-    found: Analysis, rows: Sequence[Leak], epsilon: float, brackets: Sequence[Bracket]
+    found: Analysis,
+    rows: Sequence[Leak],
+    epsilon: float,
+    budgets: Mapping[str, float],
+    brackets: Sequence[Bracket],
 ) -> dict[str, Any]:
     known = None if found.uncertainty is None else uncertainty.as_text(found.uncertainty)
     return {
         "attributes": list(found.names),
         "epsilon": finite(epsilon),
+        "budgets": {name: finite(number) for name, number in budgets.items()},
         "uncertainty": known,
         "prior": found.facts,
         "worst": [
@@ -209,31 +270,45 @@ def _in_json(
                 "phi": finite(row.triad.phi),
                 "delta": finite(row.triad.delta),
                 "leakage": finite(row.leakage),
-                "in_words": str(found.where(row.source, row.target, epsilon)),
+                "odds_at_most": _odds(row.leakage),
+                "in_words": str(found.where(row.source, row.target, budgets[row.source])),
             }
             for row in rows
         ],
-        **({"totals": [bracket._asdict() for bracket in brackets]} if brackets else {}),
+        **({"totals": [_in_bracket(each) for each in brackets]} if brackets else {}),
     }
 
 
-def _show_analysis(found: Analysis, rows: Sequence[Leak], epsilon: float) -> None:
-    console = Console(highlight=False)
+def _in_bracket(bracket: Bracket) -> dict[str, Any]:
+    return bracket._asdict() | {"odds_at_most": _odds(bracket.certified)}
+
+
+def _odds(nats: float) -> float | str:
+    """e^nats, rounded up."""
+    return nextafter(exp(nats), float("inf")) if 0.0 < nats < 700.0 else "inf" if nats else 1.0
+
+
+def _show_analysis(found: Analysis, rows: Sequence[Leak], budgets: Mapping[str, float]) -> None:
+    screen = console()
     prior = found.prior
     records = f"{prior.counts.records:,} records, " if prior else ""
     sources = f", {len(prior.sources)} sources" if prior and len(prior.sources) > 1 else ""
-    console.print(
+    screen.print(
         f"{records}{len(found.names)} attributes, {len(found.pairs)} ordered pairs{sources}."
     )
-    console.print(f"{found.certainty[0].upper()}{found.certainty[1:]}.\n")
+    screen.print(f"{found.certainty[0].upper()}{found.certainty[1:]}.\n")
     for row in rows[:3]:
-        console.print(escape(str(found.where(row.source, row.target, epsilon))))
-    console.print(leak_table(rows), end="")
-    console.print(
-        f"Leakage runs from 0, nothing is learnt, to ε = {epsilon:g}. Every number in this table is a bound, rounded "
-        "up; the sentences give the sharper leakage of their pair.\n"
+        screen.print(escape(str(found.where(row.source, row.target, budgets[row.source]))))
+    alike = len(set(budgets.values())) == 1
+    screen.print(leak_table(rows, odds=True, budgets=None if alike else budgets), end="")
+    most = f"ε = {next(iter(budgets.values())):g}" if alike else "the ε of what is released"
+    screen.print(
+        f"Leakage runs from 0, nothing is learnt, to {most}. Every number in this table is a bound, rounded up; the "
+        "sentences give the sharper leakage of their pair.\n"
+        "Odds moved at most: whatever one knew before, the report changes the odds between two possible answers by no "
+        "larger factor, e^leakage.\n"
     )
     if thin := [each for each in found.facts.get("thin", []) if each[2] != "kept"]:
         shown = "; ".join(f"{name} = {value}: {action}" for name, value, action in thin[:10])
         more = f"; and {len(thin) - 10} more" if len(thin) > 10 else ""
-        console.print(f"Thin values: {escape(printable(shown))}{more}.")
+        screen.print(f"Thin values: {escape(printable(shown))}{more}.")

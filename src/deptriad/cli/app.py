@@ -1,12 +1,15 @@
 """What all commands share: the application, its errors and notes, bars, tables."""
 
+import json
+import os
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
 from io import TextIOWrapper
 from math import isfinite
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -17,12 +20,16 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from typer.core import TyperGroup
 
+from deptriad.cli.words import reason, spoken
 from deptriad.matrix import Leak
-from deptriad.text import printable, rounded_up
+from deptriad.text import printable, rounded_up, times
+
+UNLIMITED = 10_000
+"""Columns of output that is piped: lines stay whole for whatever reads them."""
 
 
 class Commands(TyperGroup):
-    """The commands; a user's mistake ends in one line, with ``--debug`` in a traceback."""
+    """The commands; a mistake ends in one line, with ``--debug`` in a traceback."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run the chosen command."""
@@ -31,21 +38,57 @@ class Commands(TyperGroup):
                 warnings.simplefilter("always", UserWarning)
                 warnings.showwarning = _show_warning  # type: ignore[assignment]
                 return super().invoke(ctx)
-        except (ImportError, OSError, ValueError) as error:
-            if ctx.params["debug"]:
+        except (BrokenPipeError, typer.Abort):
+            raise
+        except Exception as error:
+            # what has an exit code is Typer's own, which shows mistakes in the arguments itself
+            if ctx.params["debug"] or hasattr(error, "exit_code"):
                 raise
-            typer.echo(f"deptriad: {error}", err=True)
+            typer.echo(f"deptriad: {_in_short(error)}", err=True)
             raise typer.Exit(1) from None
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """A command by its name."""
+        found = super().get_command(ctx, cmd_name)
+        if found is not None:
+            _show_no_types(found.get_params(ctx))
+        return found
+
+    def get_params(self, ctx: Any) -> Any:
+        """The options of the whole."""
+        params = super().get_params(ctx)
+        _show_no_types(params)
+        return params
+
+
+def _show_no_types(params: Sequence[Any]) -> None:
+    """Help without <bool> after a flag, which takes no value, and without <list[str]> after an argument's name."""
+    for param in params:
+        if getattr(param, "is_flag", False):
+            param.metavar = ""
+        elif param.param_type_name == "argument":
+            param.display_type_rich = lambda ctx: None
+
+
+def _in_short(error: Exception) -> str:
+    """One line for a mistake of the user's; for one of ours also what to do about it."""
+    lines = [printable(line) for line in reason(error).splitlines()]
+    said = "\n".join(lines)
+    if isinstance(error, ImportError | OSError | ValueError):
+        return said
+    return (
+        f"unexpected {type(error).__name__}: {said}; this should not happen: please report what "
+        "`deptriad --debug` shows when the same command is run again"
+    )
 
 
 def _show_warning(message: Warning | str, *_: Any) -> None:
-    typer.echo(f"note: {printable(str(message))}", err=True)
+    typer.echo(f"note: {printable(spoken(str(message)))}", err=True)
 
 
 app = typer.Typer(
     cls=Commands,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
 )
@@ -56,7 +99,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):  # a terminal without Greek letters shows others instead
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
-    app(arguments, prog_name="deptriad")
+    try:
+        try:
+            app(arguments, prog_name="deptriad")
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        # whoever read had enough, as `head` has; what Python still wants to flush goes nowhere
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(1) from None
 
 
 def _show_version(wanted: bool) -> None:
@@ -80,9 +131,25 @@ def _options(
     """Tell how much a locally differentially private release of one attribute leaks about others."""
 
 
+# --- what is shown ------------------------------------------------------------------------------------------------
+
+
+def console() -> Console:
+    """Where results are shown: as wide as the terminal or as COLUMNS says, and unlimited where they are piped."""
+    shown = Console(highlight=False)
+    if shown.is_terminal or os.environ.get("COLUMNS", "").isdigit():
+        return shown
+    return Console(highlight=False, width=UNLIMITED)
+
+
+def show_json(content: Any) -> None:
+    """Results for machines."""
+    typer.echo(json.dumps(content, indent=1, ensure_ascii=False))
+
+
 @contextmanager
 def progress_bar(what: str) -> Iterator[Any]:
-    """A bar on the terminal while long work goes on; nothing where the output is piped."""
+    """A bar on the terminal while long work goes on; nothing where the errors are piped."""
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:,.0f}"))
     with Progress(
@@ -96,16 +163,37 @@ def progress_bar(what: str) -> Iterator[Any]:
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-def leak_table(rows: Sequence[Leak]) -> Table:
-    """Triads and leakages of ordered pairs, every number rounded up."""
-    table = Table("released", "about", box=SIMPLE)
-    for heading in ("α", "β", "φ", "δ", "leakage"):
+def leak_table(
+    rows: Sequence[Leak], odds: bool = False, budgets: Mapping[str, float] | None = None
+) -> Table:
+    """Triads and leakages of ordered pairs, every number rounded up.
+
+    Parameters
+    ----------
+    rows
+        The pairs.
+    odds
+        Whether to show e^leakage as well.
+    budgets
+        The budget of each source, where they are not all the same.
+    """
+    table = Table("released", box=SIMPLE)
+    if budgets:
+        table.add_column("with ε", justify="right")
+    table.add_column("about")
+    for heading in ("α", "β", "φ", "δ", "leakage", *(["odds moved at most"] if odds else [])):
         table.add_column(heading, justify="right")
     for row in rows:
         each = row.triad
         numbers = (each.alpha, each.beta, each.phi, each.delta, row.leakage)
-        names = (escape(printable(name)) for name in (row.source, row.target))
-        table.add_row(*names, *(up(float(number)) for number in numbers))
+        source, target = (escape(printable(name)) for name in (row.source, row.target))
+        table.add_row(
+            source,
+            *([f"{budgets[row.source]:g}"] if budgets else []),
+            target,
+            *(up(float(number)) for number in numbers),
+            *([f"{times(row.leakage)} times"] if odds else []),
+        )
     return table
 
 
@@ -117,3 +205,14 @@ def up(number: float) -> str:
 def finite(number: Any) -> float | str:
     """A number for JSON, which has no infinity."""
     return float(number) if isfinite(number) else "inf"
+
+
+# --- what is written ----------------------------------------------------------------------------------------------
+
+
+def refuse_place(path: Path, option: str, what: str, force: bool = True) -> None:
+    """Say before the work what would stop its result from being written: no folder, or a file that is there."""
+    if not path.parent.is_dir():
+        raise ValueError(f"{option} is {path}, but there is no folder {path.parent}: make it first")
+    if path.is_file() and not force:
+        raise ValueError(f"{path} is there, and may {what}: choose another {option}, or --force")

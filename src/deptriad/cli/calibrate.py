@@ -1,14 +1,14 @@
 """deptriad calibrate: budgets that keep a promise, and the plan that clients and the aggregator share."""
 
+from math import isfinite
 from pathlib import Path
-from typing import Annotated, cast
+from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
-from deptriad.budget import calibrate
-from deptriad.cli.app import app, progress_bar
+from deptriad.budget import Mechanism, calibrate, refuse_wishes
+from deptriad.cli.app import app, console, progress_bar, refuse_place
 from deptriad.cli.data import (
     AsJson,
     By,
@@ -20,25 +20,31 @@ from deptriad.cli.data import (
     ThinWay,
     Weight,
     analysed,
+    attributes_of,
+    by_name,
 )
 from deptriad.constraints import Guarantee
-from deptriad.plan import Objective
+from deptriad.plan import Objective, Plan
+from deptriad.text import printable, times
 
+
+def _named(option: str, what: str) -> Any:
+    """An option that gives numbers by name."""
+    help = f"{what} May be repeated."
+    return typer.Option(option, help=help, metavar="NAME=NUMBER")
+
+
+Names = list[str] | None
 Each = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--total-of",
-        help="Another promise for one attribute, inf for a public one. May be repeated.",
-        metavar="NAME=NUMBER",
-    ),
+    Names, _named("--total-of", "Another promise for one attribute, inf for a public one.")
 ]
 Fixed = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--fixed",
-        help="A given budget for one attribute, 0 if it is not released. May be repeated.",
-        metavar="NAME=NUMBER",
-    ),
+    Names, _named("--fixed", "A given budget for one attribute, 0 if it is not released.")
+]
+Lower = Annotated[Names, _named("--lower", "The least budget of one attribute.")]
+Upper = Annotated[Names, _named("--upper", "The largest budget of one attribute.")]
+Importance = Annotated[
+    Names, _named("--importance", "How much one attribute matters; others matter 1.")
 ]
 
 
@@ -52,19 +58,35 @@ def _calibrate(
         float,
         typer.Option(help="The promise: no attribute's total is above this.", metavar="NUMBER"),
     ],
-    plan: Annotated[Path, typer.Option(help="Where to write the plan.", dir_okay=False)] = Path(
-        "plan.json"
-    ),
+    plan: Annotated[
+        Path, typer.Option(help="Where to write the plan.", dir_okay=False, metavar="FILE")
+    ] = Path("plan.json"),
     total_of: Each = None,
     fixed: Fixed = None,
+    lower: Lower = None,
+    upper: Upper = None,
+    importance: Importance = None,
     objective: Annotated[
-        str, typer.Option(help="What to spend budgets on: utility, even or paper.")
+        Objective,
+        typer.Option(
+            help="What budgets are for: the least error of marginals (utility), the largest smallest budget (even), or "
+            "the paper's squared loss (paper)."
+        ),
     ] = "utility",
     guarantee: Annotated[
-        str,
-        typer.Option(help="certified, a bound; or paired or pairwise, which are estimates."),
+        Guarantee,
+        typer.Option(
+            help="Which total keeps the promise: certified, a bound; or paired or pairwise, estimates.",
+            metavar="WHICH",
+        ),
     ] = "certified",
-    users: Annotated[int, typer.Option(min=1, help="How many people will answer.")] = 100_000,
+    mechanism: Annotated[
+        Mechanism,
+        typer.Option(help="What reports each answer; auto is the more exact of grr and olh."),
+    ] = "auto",
+    users: Annotated[
+        int, typer.Option(min=1, help="How many people will answer.", metavar="N")
+    ] = 100_000,
     schema: SchemaFile = None,
     by: By = None,
     weight: Weight = None,
@@ -72,6 +94,7 @@ def _calibrate(
     how_sure: HowSure = None,
     min_records: MinRecords = 20,
     thin: ThinWay = "keep",
+    force: Annotated[bool, typer.Option("--force", help="Replace a plan that is there.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Find a budget for each answer, so that all answers together keep a promise about each.
@@ -79,37 +102,60 @@ def _calibrate(
     DATA must be data that may be used for this, such as last year's public release. The plan holds the schema, the
     budgets and the totals; it is JSON to read, and clients and the aggregator use the same one.
     """
-    promises, given = _by_name(total_of, "--total-of"), _by_name(fixed, "--fixed")
+    refuse_place(plan, "--plan", "be in use", force)
+    promises = by_name(total_of, "--total-of")
+    limits = {
+        "fixed": by_name(fixed, "--fixed"),
+        "lower": by_name(lower, "--lower"),
+        "upper": by_name(upper, "--upper"),
+        "weights": by_name(importance, "--importance"),
+    }
+    if not total > 0.0:
+        raise ValueError(f"--total is {total:g}, expected a number > 0, such as 3")
+    named = promises or any(limits.values())
+    names = attributes_of(data, schema, by, weight, query) if named else ("any",)
+    # said now, and not after all records were counted
+    refuse_wishes(names, dict.fromkeys(names, total) | promises, **limits)
     found = analysed(data, schema, by, weight, query, how_sure, min_records, thin)
     with progress_bar("calibrating budgets") as show:
         made = calibrate(
             found,
-            {name: promises.get(name, total) for name in found.names} | promises,
-            cast(Objective, objective),
-            cast(Guarantee, guarantee),
-            fixed=given,
+            dict.fromkeys(found.names, total) | promises,
+            objective,
+            guarantee,
+            **limits,
+            mechanism=mechanism,
             users=users,
             progress=show,
         )
     made.save(plan)
     if as_json:
-        typer.echo(plan.read_text(encoding="utf-8"), nl=False)
+        typer.echo(made.to_json())
         return
-    console = Console(highlight=False)
-    console.print(escape(repr(made)), soft_wrap=True)
-    console.print()
-    console.print(escape(repr(made.compare())), soft_wrap=True)
-    console.print(f"\nThe plan is in [bold]{escape(str(plan))}[/]", soft_wrap=True)
+    screen = console()
+    screen.print(escape(repr(made)), soft_wrap=True)
+    screen.print(escape(_in_words(made)), soft_wrap=True)
+    screen.print()
+    screen.print(escape(repr(made.compare())), soft_wrap=True)
+    screen.print(f"\nThe plan is in [bold]{escape(str(plan))}[/]", soft_wrap=True)
 
 
-def _by_name(given: list[str] | None, option: str) -> dict[str, float]:
-    numbers = {}
-    for each in given or []:
-        name, equals, number = each.rpartition("=")
-        try:
-            numbers[name] = float(number)
-        except ValueError:
-            equals = ""
-        if not equals:
-            raise ValueError(f"{option} is {each!r}, expected NAME=NUMBER, such as age=2")
-    return numbers
+def _in_words(plan: Plan) -> str:
+    """What the promise means to someone who has never met an ε."""
+    kinds = {promise for promise in plan.total.values() if isfinite(promise)}
+    about = {kind: [name for name in plan.names if plan.total[name] == kind] for kind in kinds}
+    sure = "at most" if plan.guarantee == "certified" else "by this estimate at most"
+    lines = [
+        f"In words: all reports of a person together move the odds between two answers about {which} {sure} "
+        f"{times(promise)} times (e^{promise:g})."
+        for promise in sorted(kinds)
+        for which in [_some(about[promise], len(plan.names))]
+    ]
+    return "\n".join(lines)
+
+
+def _some(names: list[str], of: int) -> str:
+    if len(names) == of:
+        return "any attribute"
+    shown = ", ".join(printable(name) for name in names[:5])
+    return shown + (f" and {len(names) - 5} more" if len(names) > 5 else "")

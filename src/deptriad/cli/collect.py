@@ -1,17 +1,15 @@
 """deptriad perturb and estimate: what a client does, and what the aggregator makes of it."""
 
-import json
 from pathlib import Path
-from typing import Annotated, Any, cast, get_args
+from typing import Annotated, Any
 
 import numpy as np
 import typer
 from rich.box import SIMPLE
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from deptriad.cli.app import app, progress_bar
+from deptriad.cli.app import app, console, progress_bar, refuse_place, show_json
 from deptriad.cli.data import AsJson, Data
 from deptriad.collection import perturb_file
 from deptriad.marginals import Marginal, Post
@@ -23,6 +21,15 @@ PlanFile = Annotated[
 ]
 
 
+def _attributes(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Names that a shell may complete to: those of the plan that was typed before."""
+    try:
+        names = Plan.load(ctx.params["plan"]).names
+    except (KeyError, TypeError, OSError, ValueError):
+        return []
+    return [name for name in names if name.startswith(incomplete)]
+
+
 @app.command(
     "perturb", epilog="Example: deptriad perturb plan.json survey.parquet --out reports.parquet"
 )
@@ -30,29 +37,38 @@ def _perturb(
     plan: PlanFile,
     data: Data,
     out: Annotated[
-        Path, typer.Option(help="Where to write the reports, as Parquet.", dir_okay=False)
+        Path,
+        typer.Option(
+            help="Where to write the reports, as Parquet.", dir_okay=False, metavar="FILE"
+        ),
     ] = Path("reports.parquet"),
     seed: Annotated[
         int | None,
         typer.Option(
-            help="For a simulation that can be repeated. NOT for real data: it can be undone."
+            min=0,
+            help="For a simulation that can be repeated. NOT for real data: it can be undone.",
+            metavar="N",
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace reports that are there.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print what was written as JSON.")
+    ] = False,
 ) -> None:
     """Perturb every answer with the mechanism and the budget of the plan.
 
     Files larger than memory are streamed. Chance comes from the operating system's secure source. The file of reports
     appears when all went well, and not at all otherwise; values outside the plan's schema are refused.
     """
-    if out.is_file() and not force:
-        raise ValueError(
-            f"{out} is there, and may be an earlier collection: choose another --out, or --force"
-        )
+    refuse_place(out, "--out", "be an earlier collection", force)
     rng = None if seed is None else np.random.default_rng(seed)
+    asked = Plan.load(plan)
     with progress_bar("perturbing records") as show:
-        number = perturb_file(Plan.load(plan), data, out, rng, progress=show)
-    typer.echo(f"{number:,} reports are in {out}")
+        number = perturb_file(asked, data, out, rng, progress=show)
+    if as_json:
+        show_json({"reports": number, "out": str(out), "plan": asked.digest})
+    else:
+        typer.echo(f"{number:,} reports are in {out}")
 
 
 @app.command(
@@ -62,27 +78,36 @@ def _estimate(
     plan: PlanFile,
     reports: Annotated[Path, typer.Argument(help="A file of reports.", metavar="REPORTS")],
     attributes: Annotated[
-        list[str], typer.Argument(help="One attribute, or several for their joint distribution.")
+        list[str],
+        typer.Argument(
+            help="One attribute, or several for their joint distribution.",
+            metavar="NAME",
+            autocompletion=_attributes,
+        ),
     ],
     post: Annotated[
-        str,
+        Post,
         typer.Option(
-            help="norm_sub or clip, which give a distribution; or raw, which is unbiased."
+            help="norm_sub and clip give a distribution; raw is unbiased, and may be below 0."
         ),
     ] = "norm_sub",
-    level: Annotated[float, typer.Option(help="Level of the confidence intervals.")] = 0.95,
+    level: Annotated[
+        float, typer.Option(help="Level of the confidence intervals.", metavar="NUMBER")
+    ] = 0.95,
     as_json: AsJson = False,
 ) -> None:
     """Estimate how many people gave each answer, or each combination of answers, from their reports."""
-    if post not in get_args(Post):
-        raise ValueError(f"--post is {post!r}, expected {', '.join(get_args(Post))}")
-    found = Plan.load(plan).estimate(reports, attributes, cast(Post, post))
+    if not 0.0 < level < 1.0:
+        raise ValueError(
+            f"--level is {level}, expected a probability between 0 and 1, such as 0.95"
+        )
+    with progress_bar("reading reports"):
+        found = Plan.load(plan).estimate(reports, attributes, post)
     rows = _rows(found, level)
     if as_json:
         content = {"attributes": list(found.attributes), "reports": found.n, "post": post}
-        typer.echo(json.dumps(content | {"estimates": rows}, indent=1, ensure_ascii=False))
+        show_json(content | {"estimates": rows})
         return
-    console = Console(highlight=False)
     table = Table(*(escape(printable(name)) for name in found.attributes), box=SIMPLE)
     for heading in ("share", "standard error", f"{level:g} interval"):
         table.add_column(heading, justify="right")
@@ -90,8 +115,9 @@ def _estimate(
         values = (escape(printable(row["values"][name])) for name in found.attributes)
         interval = f"{row['from']:.4f} to {row['to']:.4f}"
         table.add_row(*values, f"{row['share']:.4f}", f"{row['standard_error']:.4f}", interval)
-    console.print(table, end="")
-    console.print(
+    screen = console()
+    screen.print(table, end="")
+    screen.print(
         f"Estimates from {found.n:,} reports. The errors are those of perturbing; who was asked is not in them."
     )
 

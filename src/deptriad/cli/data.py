@@ -1,17 +1,17 @@
 """deptriad schema, and what every command that reads data shares."""
 
+from math import isnan, nan
 from pathlib import Path
-from typing import Annotated, Literal, cast, get_args
+from typing import Annotated, Literal
 
 import typer
 from rich.box import SIMPLE
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from deptriad import uncertainty
+from deptriad import frames, uncertainty
 from deptriad.analysis import Analysis, analyze
-from deptriad.cli.app import app, progress_bar
+from deptriad.cli.app import app, console, progress_bar, refuse_place
 from deptriad.prior import Prior, Thin
 from deptriad.schema import Schema
 from deptriad.text import printable
@@ -22,12 +22,17 @@ Data = Annotated[
 ]
 SchemaFile = Annotated[
     Path | None,
-    typer.Option(help="The schema of DATA; inferred from it without one.", dir_okay=False),
+    typer.Option(
+        help="The schema of DATA; inferred from it without one.", dir_okay=False, metavar="FILE"
+    ),
 ]
 By = Annotated[
-    str | None, typer.Option(help="Column whose values are separate sources, such as a state.")
+    str | None,
+    typer.Option(
+        help="Column whose values are separate sources, such as a state.", metavar="COLUMN"
+    ),
 ]
-Weight = Annotated[str | None, typer.Option(help="Column of survey weights.")]
+Weight = Annotated[str | None, typer.Option(help="Column of survey weights.", metavar="COLUMN")]
 Query = Annotated[
     str | None,
     typer.Option(
@@ -46,7 +51,9 @@ HowSure = Annotated[
 MinRecords = Annotated[
     int, typer.Option(min=0, help="Values with fewer records are called thin.", metavar="N")
 ]
-ThinWay = Annotated[str, typer.Option(help="What to do with thin values: keep, merge or drop.")]
+ThinWay = Annotated[
+    Thin, typer.Option(help="What to do with thin values: keep them, merge them or drop them.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 
 
@@ -58,59 +65,114 @@ def analysed(
     query: str | None,
     how_sure: str | None,
     min_records: int,
-    thin: str,
+    thin: Thin,
 ) -> Analysis:
     """From a file to an analysis, with bars; what all commands that read a prior do first."""
-    known = None if how_sure is None else uncertainty.from_text(how_sure)
-    if thin not in get_args(Thin):
-        raise ValueError(f"--thin is {thin!r}, expected {', '.join(get_args(Thin))}")
-    declared = None if schema is None else Schema.load(schema)
-    if declared is not None:  # a schema of the whole file has these columns, too
-        declared = declared.without(*(name for name in (by, weight) if name and name in declared))
+    known = None if how_sure is None else _uncertainty(how_sure)
+    declared = _declared(schema, by, weight)
     with progress_bar("counting records") as show:
-        prior = Prior.from_data(
-            data, declared, weight, by, query, min_records, cast(Thin, thin), progress=show
-        )
+        prior = Prior.from_data(data, declared, weight, by, query, min_records, thin, progress=show)
     with progress_bar("computing triads") as show:
         return analyze(prior, known, progress=show)
+
+
+def _uncertainty(text: str) -> uncertainty.Uncertainty:
+    try:
+        return uncertainty.from_text(text)
+    except ValueError as error:
+        raise ValueError(f"--uncertainty {text}: {error}") from None
+
+
+def _declared(schema: Path | None, by: str | None, weight: str | None) -> Schema | None:
+    """The attributes that a file declares; a schema of the whole data has these columns, too."""
+    if schema is None:
+        return None
+    found = Schema.load(schema)
+    return found.without(*(name for name in (by, weight) if name and name in found))
+
+
+# --- numbers by name ----------------------------------------------------------------------------------------------
+
+
+def by_name(given: list[str] | None, option: str) -> dict[str, float]:
+    """The numbers that a repeated option gives: NAME=NUMBER, where the name may have an = in it."""
+    numbers: dict[str, float] = {}
+    for each in given or []:
+        name, _, number = each.rpartition("=")
+        try:
+            value = float(number)
+        except ValueError:
+            value = nan
+        if not name or isnan(value):
+            message = f"{each!r} is not NAME=NUMBER, such as age=2"
+            raise typer.BadParameter(message, param_hint=option)
+        if name in numbers:
+            raise typer.BadParameter(f"{name!r} is given twice", param_hint=option)
+        numbers[name] = value
+    return numbers
+
+
+def attributes_of(
+    data: str, schema: Path | None, by: str | None, weight: str | None, query: str | None
+) -> tuple[str, ...]:
+    """Names of the attributes, before the data is counted."""
+    declared = _declared(schema, by, weight)
+    if declared is not None:
+        return declared.names
+    columns = frames.opened(data, query).collect_schema().names()
+    return tuple(name for name in columns if name not in (by, weight))
+
+
+# --- deptriad schema ----------------------------------------------------------------------------------------------
 
 
 @app.command("schema", epilog="Example: deptriad schema survey.csv --bins 5 --out schema.json")
 def _schema(
     data: Data,
-    out: Annotated[Path, typer.Option(help="Where to write the schema.", dir_okay=False)] = Path(
-        "schema.json"
-    ),
-    bins: Annotated[int, typer.Option(min=2, help="Bins of a number with many values.")] = 10,
+    out: Annotated[
+        Path, typer.Option(help="Where to write the schema.", dir_okay=False, metavar="FILE")
+    ] = Path("schema.json"),
+    bins: Annotated[
+        int, typer.Option(min=2, help="Bins of a number with many values.", metavar="N")
+    ] = 10,
     binning: Annotated[
-        str, typer.Option(help="Bins of equal counts (quantile) or of equal width (width).")
+        Literal["quantile", "width"],
+        typer.Option(help="Bins of equal counts (quantile) or of equal width (width)."),
     ] = "quantile",
     max_categories: Annotated[
-        int, typer.Option(min=2, help="Values that a column keeps; the rest is (other), or binned.")
+        int,
+        typer.Option(
+            min=2,
+            help="Values that a column keeps; the rest is (other), or binned.",
+            metavar="N",
+        ),
     ] = 30,
     query: Query = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a schema that is there.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the schema instead of a table.")
+    ] = False,
 ) -> None:
     """Propose the values of every column from public data, to be edited by hand.
 
     Categories and bins tell about the people they are taken from: use public data here, such as last year's release,
     and not the answers that are to be protected.
     """
-    if out.is_file() and not force:
-        raise ValueError(
-            f"{out} is there, and may have been edited: choose another --out, or --force"
-        )
-    kind = cast(Literal["quantile", "width"], binning)
-    found = Schema.infer(data, bins, kind, max_categories, query=query)
+    refuse_place(out, "--out", "have been edited", force)
+    with progress_bar("reading values"):
+        found = Schema.infer(data, bins, binning, max_categories, query=query)
     found.save(out)
-    console = Console(highlight=False)
+    if as_json:
+        typer.echo(found.to_json())
+        return
     table = Table("attribute", "values", "which", box=SIMPLE)
     table.columns[1].justify = "right"
     for attribute in found:
         which = ", ".join(printable(value) for value in attribute.values[:6])
         more = ", …" if attribute.size > 6 else ""
         table.add_row(escape(printable(attribute.name)), str(attribute.size), escape(which + more))
-    console.print(table, end="")
-    console.print(
+    screen = console()
+    screen.print(table, end="")
+    screen.print(
         f"Written to [bold]{escape(str(out))}[/]: read it, and edit it by hand.", soft_wrap=True
     )

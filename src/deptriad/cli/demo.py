@@ -1,64 +1,82 @@
 """deptriad demo."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import exp
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
 from deptriad import demo
 from deptriad.analysis import analyze
-from deptriad.cli.app import app, leak_table, up
+from deptriad.cli.app import app, console, leak_table, progress_bar, up
+from deptriad.cli.report import write
 from deptriad.matrix import Leak
 from deptriad.prior import Prior
 
 
-@app.command("demo", epilog="Example: deptriad demo --epsilon 0.5 --top 10 --out triads.csv")
+@app.command("demo", epilog="Example: deptriad demo --epsilon 0.5 --top 10 --csv triads.csv")
 def _demo(
     epsilon: Annotated[
         float, typer.Option(help="The budget with which an answer is released, at least 0.")
     ] = 1.0,
-    top: Annotated[
-        int | None, typer.Option(min=0, help="Show only the N largest.", metavar="N")
-    ] = None,
+    top: Annotated[int, typer.Option(min=0, help="Show the N largest leakages.", metavar="N")] = 5,
+    total: Annotated[
+        float, typer.Option(help="The promise that the page opens with.", metavar="NUMBER")
+    ] = 3.0,
     out: Annotated[
-        Path, typer.Option(help="Where to write all pairs, as CSV.", dir_okay=False)
+        Path, typer.Option(help="Where to write the page.", dir_okay=False, metavar="FILE")
+    ] = Path("demo/report.html"),
+    csv: Annotated[
+        Path, typer.Option(help="Where to write all pairs, as CSV.", dir_okay=False, metavar="FILE")
     ] = Path("demo/fair-triads.csv"),
 ) -> None:
-    """Compute the triads of a real survey, the largest leakage first.
+    """Analyse a real survey, and write a page to look at.
 
     The survey is Fair's (1978): 6,366 married women, nine answers each, one of them about affairs. For
-    each of the 72 ordered pairs of answers this shows how much releasing one with any ε-locally
-    private mechanism may tell about the other. The tables are the sample's own: nothing is added for
-    sampling error.
+    each of the 72 ordered pairs of answers this finds how much releasing one with any ε-locally
+    private mechanism may tell about the other. The page is the one that `deptriad report` writes. The
+    tables are the sample's own: nothing is added for sampling error.
     """
     records = demo.survey()
-    found = analyze(Prior.from_data(records, demo.SCHEMA))
+    with progress_bar("computing triads (the first time compiles, too)") as show:
+        found = analyze(Prior.from_data(records, demo.SCHEMA), progress=show)
     rows = found.worst(len(found.pairs), epsilon)
-    try:
-        demo.write(rows, epsilon, out)
-    except OSError as error:
-        message = f"cannot write {out}: {error.strerror}; choose another place with --out"
-        raise OSError(message) from error
+    with _named(csv, "--csv"):
+        demo.write(rows, epsilon, csv)
+    with _named(out, "--out"):
+        write(found, out, total, records=records, file="Fair's survey")
 
     worst = rows[0]
     affairs = next(row for row in rows if row.target == "affairs")
-    console = Console(highlight=False)
-    console.print(
+    screen = console()
+    screen.print(
         f"Fair's survey: {len(records):,} women, {len(found.names)} answers, "
         f"{len(rows)} ordered pairs of answers.\n"
     )
     for row in (worst,) if worst is affairs else (worst, affairs):
-        console.print(_sentence(row, epsilon))
-    console.print(leak_table(rows[:top]))
-    console.print(
+        screen.print(_sentence(row, epsilon))
+    if top:
+        screen.print(leak_table(rows[:top]))
+    screen.print(
         f"Leakage runs from 0, nothing is learnt, to ε = {epsilon:g}. Every number is rounded up.\n"
         "The sample's frequencies are taken as the truth: no sampling error is added.\n"
         "Affairs are grouped by the survey's measure: none / up to 1 / over 1.\n"
     )
-    console.print(f"All {len(rows)} pairs are in [bold]{escape(str(out))}[/]", soft_wrap=True)
+    screen.print(f"All {len(rows)} pairs are in {escape(str(csv))}", soft_wrap=True)
+    screen.print(f"Open [bold]{escape(str(out))}[/] in a browser", soft_wrap=True)
+
+
+@contextmanager
+def _named(path: Path, option: str) -> Iterator[None]:
+    """Errors of writing a file that say which option to change."""
+    try:
+        yield
+    except OSError as error:
+        message = f"cannot write {path}: {error.strerror}; choose another place with {option}"
+        raise OSError(message) from error
 
 
 def _sentence(row: Leak, epsilon: float) -> str:

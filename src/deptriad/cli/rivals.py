@@ -1,14 +1,12 @@
 """deptriad rivals."""
 
-import json
 from typing import Annotated
 
 import typer
 from rich.box import SIMPLE
-from rich.console import Console
 from rich.table import Table
 
-from deptriad.cli.app import app
+from deptriad.cli.app import app, console, show_json
 from deptriad.rivals import measures
 
 
@@ -26,7 +24,7 @@ def _rivals(
     """
     facts = [measure.facts for measure in measures.values()]
     if as_json:
-        typer.echo(json.dumps(facts, indent=2, ensure_ascii=False))
+        show_json(facts)
         return
     says = Table("name", "measure", "bounds", "mechanisms", box=SIMPLE)
     costs = Table("name", "precompute", "query", "memory", "uncertainty", box=SIMPLE)
@@ -35,10 +33,10 @@ def _rivals(
         says.add_row(each.name, each.title, each.bounds, each.mechanisms)
         takes = "yes" if each.takes_uncertainty else "no"
         costs.add_row(each.name, each.precompute, each.query, each.memory, takes)
-    console = Console(highlight=False)
-    console.print("What each measure says about the leakage", says, sep="\n", end="")
-    console.print("What it costs, and whether it takes an uncertain table", costs, sep="\n", end="")
-    console.print(
+    screen = console()
+    screen.print("What each measure says about the leakage", says, sep="\n", end="")
+    screen.print("What it costs, and whether it takes an uncertain table", costs, sep="\n", end="")
+    screen.print(
         "a: target values, b: source values, m: reports of a mechanism, k: pieces of the leakage curve.\n"
         "The worst case is that over all ε-LDP mechanisms. Where precompute is –, the table is kept."
     )

@@ -1,0 +1,1 @@
+"""Attribute-inference attacks on what was collected, and an audit of the promise."""

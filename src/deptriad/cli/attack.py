@@ -1,0 +1,120 @@
+"""deptriad attack: guess answers from reports, and audit the promise."""
+
+from math import isfinite
+from pathlib import Path
+from typing import Annotated, Literal
+
+import numpy as np
+import typer
+from rich.box import SIMPLE
+from rich.markup import escape
+from rich.table import Table
+
+from deptriad import files
+from deptriad.attack.result import AttackResults
+from deptriad.attack.run import attack_all
+from deptriad.cli.app import app, console, progress_bar, refuse_place, show_json
+from deptriad.cli.collect import PlanFile
+from deptriad.cli.data import AsJson, Data
+from deptriad.plan import Plan
+from deptriad.strategies import Split
+
+BROKEN = 3
+"""Exit code where an audit fails."""
+
+
+@app.command(
+    "attack", epilog="Example: deptriad attack plan.json survey.parquet --targets income --seed 1"
+)
+def _attack(
+    plan: PlanFile,
+    data: Data,
+    attacker: Annotated[
+        Literal["bayes", "boosting", "tabtransformer"],
+        typer.Option(
+            help="Who guesses: bayes knows the mechanisms and the distribution; the others learn from reports."
+        ),
+    ] = "bayes",
+    targets: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="An attribute to guess; all by default. May be repeated.", metavar="NAME"
+        ),
+    ] = None,
+    own: Annotated[
+        bool, typer.Option("--own", help="Let the attacker see the target's own report, too.")
+    ] = False,
+    split: Annotated[
+        bool,
+        typer.Option(
+            "--split", help="Attack splitting the smallest promise evenly instead of the plan."
+        ),
+    ] = False,
+    sample: Annotated[
+        int | None, typer.Option(min=2, help="Use so many records, at random.", metavar="N")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="For results that can be repeated.", metavar="N")
+    ] = None,
+    as_json: AsJson = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Write the results as JSON, too.", dir_okay=False, metavar="FILE"),
+    ] = None,
+) -> None:
+    """Guess each answer of people in DATA from their perturbed reports, and audit the promise.
+
+    Half of the records teach the attacker, the others are guessed. The baseline guesses without reports, the ceiling
+    has the other answers without noise; odds allowed is the bound on what reports can do to odds about the target.
+    Ends with exit code 3 if an audit proves a promise broken.
+    """
+    if out is not None:
+        refuse_place(out, "--out", "be something else")
+    known = Plan.load(plan)
+    rng = None if seed is None else np.random.default_rng(seed)
+    with progress_bar("attacking") as show:
+        found = attack_all(
+            data,
+            _splitting(known) if split else known,
+            targets,
+            attacker,
+            own,
+            sample=sample,
+            rng=rng,
+            progress=show,
+        )
+    content = {"strategy": "splitting" if split else "plan"} | found.facts()
+    if out is not None:
+        files.write_json(out, content)
+    if as_json:
+        show_json(content)
+    else:
+        _show(found)
+    if not found.holds:
+        typer.echo(
+            "deptriad: an audit failed: the reports tell more than the mechanisms claim", err=True
+        )
+        raise typer.Exit(BROKEN)
+
+
+def _splitting(plan: Plan) -> Split:
+    """What keeps the same promise without knowing anything: its smallest, in equal parts."""
+    promise = min(plan.total.values())
+    if not isfinite(promise):
+        raise ValueError("every promise of the plan is infinite, so that there is nothing to split")
+    return Split(plan.schema, promise)
+
+
+def _show(found: AttackResults) -> None:
+    headings, *rows = found.rows()
+    table = Table(headings[0], box=SIMPLE)
+    for heading in headings[1:]:
+        table.add_column(heading, justify="right")
+    for row in rows:
+        table.add_row(*map(escape, row))
+    screen = console()
+    first, *rest = found.notes()
+    screen.print(escape(first), soft_wrap=True)
+    screen.print(table, end="")
+    for note in rest:
+        screen.print(escape(note), soft_wrap=True)

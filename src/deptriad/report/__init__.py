@@ -1,0 +1,97 @@
+"""Report: the analysis as one self-contained page, and plots for papers and notebooks."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from deptriad.analysis import Analysis
+    from deptriad.frames import Progress
+
+__all__ = ["page", "write"]
+
+
+def page(
+    analysis: Analysis,
+    total: float = 3.0,
+    *,
+    records: Any = None,
+    weight: str | None = None,
+    file: str | None = None,
+    users: int = 100_000,
+    min_count: int = 10,
+    rng: np.random.Generator | None = None,
+    progress: Progress | None = None,
+) -> str:
+    """The text of one HTML page that answers any budget: no network, no records, no count below ``min_count``.
+
+    Parameters
+    ----------
+    analysis
+        An analysis with its tables, so not one that was loaded from a file.
+    total
+        The promise that the page opens with; plans for others are worked out beforehand, so that it can be moved.
+    records
+        A local frame, or a path, in which to look for what is attained at least; without it the page has no witness.
+    weight
+        A column of weights of the records.
+    file
+        Name of the data to show; of a path the last part only.
+    users
+        How many are to answer, for expected errors.
+    min_count
+        Counts below this are written as "fewer than" it.
+    rng
+        Source of chance of the search for witnesses; by default the operating system's.
+    progress
+        Called with the number of steps done, and of all.
+
+    Examples
+    --------
+    >>> import deptriad as dt
+    >>> import pandas as pd
+    >>> from deptriad import report
+    >>> frame = pd.DataFrame({"sex": ["f", "m"] * 50, "smokes": ["no"] * 75 + ["yes"] * 25})
+    >>> analysis = dt.analyze(dt.Prior.from_data(frame, schema=dt.Schema.infer(frame)))
+    >>> report.page(analysis, total=2.0).startswith("<!doctype html>")
+    True
+    """
+    from deptriad.report.content import content
+    from deptriad.report.rendering import rendered
+
+    made = content(
+        analysis,
+        total,
+        records=records,
+        weight=weight,
+        file=file,
+        users=users,
+        min_count=min_count,
+        rng=rng,
+        progress=progress,
+    )
+    return rendered(made)
+
+
+def write(
+    analysis: Analysis,
+    out: str | os.PathLike[str] = "report.html",
+    total: float = 3.0,
+    **options: Any,
+) -> None:
+    """Write the page to a file, whole or not at all; folders on the way are made.
+
+    Parameters
+    ----------
+    analysis, total, options
+        As for ``page``.
+    out
+        Where to write it.
+    """
+    from deptriad import files
+
+    with files.whole(out, folders=True) as partial:  # a bad place is refused before the long work
+        partial.write_text(page(analysis, total, **options), encoding="utf-8", newline="\n")

@@ -1,0 +1,185 @@
+"""What the page holds, as plain data: triads, curves, plans, words. No records, and no counts below a threshold."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import math
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import deptriad
+from deptriad import uncertainty
+from deptriad.lines import as_whole
+from deptriad.report import words
+from deptriad.report.promises import promises_of, searched
+from deptriad.text import printable
+
+if TYPE_CHECKING:
+    from deptriad.analysis import Analysis
+    from deptriad.frames import Progress
+    from deptriad.profile import Profile
+    from deptriad.schema import Attribute
+
+MOST_LINES = 64
+"""A curve of more lines than this is thinned; it is then a bound on the curve."""
+
+MANY = 40
+"""With more attributes than this a pair has its triad only, and one explanation."""
+
+EXPLAINED_AT = (0.1, 0.5, 1.0, 2.0, 5.0)
+"""Budgets at which the page can say which values give a pair away; it shows the nearest."""
+
+OFTEN = 50
+"""Pairs between two calls of ``progress``."""
+
+
+def content(
+    analysis: Analysis,
+    total: float = 3.0,
+    *,
+    records: Any = None,
+    weight: str | None = None,
+    file: str | None = None,
+    users: int = 100_000,
+    min_count: int = 10,
+    rng: np.random.Generator | None = None,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Everything on the page, ready for JSON; parameters as for ``deptriad.report.page``."""
+    as_whole(min_count, "min_count", 1)
+    analysis.table(*analysis.pairs[0])  # says so where there are no tables
+    steps = _Steps(progress, promises_of(total, len(analysis.names)), len(analysis.pairs))
+    promises = searched(analysis, total, records, weight, users, rng, steps.plan_done)
+    curves, explained = _pairs(analysis, steps)
+    return {
+        "made": {
+            "version": deptriad.__version__,
+            "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        },
+        "file": None if file is None else printable(PurePath(file).name),
+        "records": words.records(analysis, min_count),
+        "threshold": min_count,
+        "names": [printable(name) for name in analysis.names],
+        "schema": [_attribute(each) for each in analysis.schema],
+        "triads": _triads(analysis),
+        "curves": curves,
+        "explained": explained,
+        "promises": promises,
+        "asked": next(i for i, each in enumerate(promises) if each["total"] == float(total)),
+        "users": users,
+        "certainty": words.certainty(analysis),
+        "caveats": words.caveats(analysis),
+        "changes": words.changes(analysis, min_count),
+        "files": _files(analysis),
+    }
+
+
+class _Steps:
+    """Progress over plans, which take long, and pairs, which do not."""
+
+    def __init__(self, progress: Progress | None, promises: list[float], pairs: int) -> None:
+        self.progress = progress
+        self.total = OFTEN * len(promises) + pairs
+        self.done = 0
+
+    def add(self, steps: int) -> None:
+        self.done += steps
+        if self.progress:
+            self.progress(self.done, self.total)
+
+    def finish(self) -> None:
+        self.add(self.total - self.done)
+
+    def plan_done(self) -> None:
+        self.add(OFTEN)
+
+
+def _attribute(attribute: Attribute) -> dict[str, Any]:
+    return {
+        "name": printable(attribute.name),
+        "kind": attribute.kind,
+        "values": [printable(value) for value in attribute.values],
+    }
+
+
+def _triads(analysis: Analysis) -> dict[str, list[float | None]]:
+    """α, β, φ and δ of all ordered pairs, with all digits; a β of ∞ is null."""
+    return {
+        name: [finite(number) for number in np.atleast_1d(getattr(analysis.numbers, name))]
+        for name in ("alpha", "beta", "phi", "delta")
+    }
+
+
+def finite(number: float) -> float | None:
+    """A number for JSON, which has no infinity and no NaN."""
+    return float(number) if math.isfinite(number) else None
+
+
+# --- pairs ------------------------------------------------------------------------------------------------------
+
+
+def _pairs(analysis: Analysis, steps: _Steps) -> tuple[list[Any] | None, list[Any]]:
+    """The curve of each pair, unless they are many, and which values give it away at some budgets."""
+    few = len(analysis.names) <= MANY
+    budgets = EXPLAINED_AT if few else (1.0,)
+    curves, explained = [], []
+    for place, (source, target) in enumerate(analysis.pairs):
+        if few:
+            curves.append(_lines(analysis.profile(source, target)))
+        explained.append(_explained(analysis, source, target, budgets))
+        if place % OFTEN == OFTEN - 1:
+            steps.add(OFTEN)
+    steps.finish()
+    return (curves if few else None), explained
+
+
+def _lines(curve: Profile) -> list[list[float]]:
+    """The lines of a curve in six digits, rounded outward: what they say is still a bound."""
+    if len(curve.gap) > MOST_LINES:
+        curve = curve.thin(MOST_LINES)
+    return [
+        [_digits(gap, up=True), _digits(lower, up=False)]
+        for gap, lower in zip(curve.gap.tolist(), curve.lower.tolist(), strict=True)
+    ]
+
+
+def _digits(number: float, up: bool) -> float:
+    """Six digits, rounded up or down."""
+    short = float(f"{number:.6g}")
+    if short == number or (short > number) == up:
+        return short
+    step = 10.0 ** (math.floor(math.log10(abs(number))) - 5)
+    return max(float(f"{number + (step if up else -step):.6g}"), 0.0)
+
+
+def _explained(
+    analysis: Analysis, source: str, target: str, budgets: tuple[float, ...]
+) -> list[list[Any]]:
+    """[ε, likelier target value, less likely one, source values], as places in the schema, where they change."""
+    labels = analysis.table(source, target).target_values or ()
+    values = analysis.schema[target].values
+    found: list[list[Any]] = []
+    for epsilon in budgets:
+        each = analysis.where(source, target, epsilon)
+        more, less = (values.index(labels[row]) for row in each.pair)
+        if not found or found[-1][1:] != [more, less, list(each.values)]:
+            found.append([epsilon, more, less, list(each.values)])
+    return found
+
+
+# --- files to download ------------------------------------------------------------------------------------------
+
+
+def _files(analysis: Analysis) -> dict[str, Any]:
+    """Texts of the files that the page hands out; the page itself adds the triads to the analysis."""
+    known = None if analysis.uncertainty is None else uncertainty.as_text(analysis.uncertainty)
+    about = {"format": "deptriad analysis", "version": 1, "uncertainty": known}
+    about |= {"facts": analysis.facts}
+    return {
+        "schema": analysis.schema.to_json() + "\n",
+        "analysis": json.dumps(about, ensure_ascii=False)[:-1],
+        "names": list(analysis.names),
+    }

@@ -1,0 +1,112 @@
+"""Plans at a grid of promises, so that the page can move from one to the next without any computing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deptriad.budget import calibrate
+from deptriad.coded import Coded, coded_frame
+from deptriad.lines import as_numbers
+from deptriad.witness import witness_of_codes
+
+if TYPE_CHECKING:
+    from deptriad.analysis import Analysis
+    from deptriad.plan import Plan
+
+PROMISES = (0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0)
+FEWER_PROMISES = (1.0, 3.0, 6.0)
+"""For more than ``MANY`` attributes, whose plans take minutes."""
+
+MANY = 25
+
+SEARCH_AT_ALL = 500_000
+"""Records times attributes up to which witnesses are looked for at every promise, and not only at the one asked for."""
+
+
+def promises_of(total: float, attributes: int) -> list[float]:
+    """The grid, with the promise that was asked for."""
+    asked = as_numbers(total, "total")
+    if asked.ndim or not 0.0 < asked < math.inf:
+        raise ValueError(f"total is {total!r}, expected one finite number above 0, such as 3")
+    return sorted({*(FEWER_PROMISES if attributes > MANY else PROMISES), float(asked)})
+
+
+def searched(
+    analysis: Analysis,
+    total: float,
+    records: Any,
+    weight: str | None,
+    users: int,
+    rng: np.random.Generator | None,
+    done: Callable[[], None],
+) -> list[dict[str, Any]]:
+    """For each promise its plan, splitting, and what is attained under the plan."""
+    coded = None if records is None else coded_frame(records, analysis.schema, weight)[0]
+    found = []
+    for promise in promises_of(total, len(analysis.names)):
+        plan = calibrate(analysis, promise, users=users)
+        small = coded is not None and coded.codes.size <= SEARCH_AT_ALL
+        attained = None
+        if coded is not None and (small or promise == total):
+            attained = _attained(analysis, coded, plan, rng)
+        found.append(_promise(analysis, plan, promise, attained))
+        done()
+    return found
+
+
+def _promise(
+    analysis: Analysis, plan: Plan, promise: float, attained: list[float] | None
+) -> dict[str, Any]:
+    names = analysis.names
+    part = promise / len(names)
+    split = analysis.totals(part)
+    compared = list(plan.compare())
+    totals = [plan.totals[name] for name in names]
+    return {
+        "total": promise,
+        "budgets": [plan.budgets[name] for name in names],
+        "mechanisms": [plan.mechanisms[name] for name in names],
+        "attained": attained,
+        **{key: [each[key] for each in totals] for key in ("paired", "pairwise", "certified")},
+        "errors": [_finite(row.error) for row in compared],
+        "splitting": {
+            "budget": part,
+            **{
+                key: [getattr(split[name], key) for name in names]
+                for key in ("paired", "pairwise", "certified")
+            },
+            "errors": [_finite(row.splitting_error) for row in compared],
+        },
+        "file": plan.to_json() + "\n",
+    }
+
+
+def _finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None
+
+
+def _attained(
+    analysis: Analysis, coded: Coded, plan: Plan, rng: np.random.Generator | None
+) -> list[float]:
+    """Own budget and what a witness finds, for each attribute; only of values that the tables have a row for."""
+    budgets = [float(plan.budgets[name]) for name in analysis.names]
+    found = []
+    for place, target in enumerate(analysis.names):
+        covered = np.isin(coded.codes[:, place], _protected(analysis, target))
+        some = coded.only(covered)
+        witness = witness_of_codes(
+            some.codes, some.sizes, budgets, place, some.weights, names=coded.names, rng=rng
+        )
+        found.append(budgets[place] + max(witness.overall, 0.0))
+    return found
+
+
+def _protected(analysis: Analysis, target: str) -> Sequence[int]:
+    """Codes of the target values that have a row: a dropped one is not covered by any bound."""
+    source = next(name for name in analysis.names if name != target)
+    rows = analysis.table(source, target).target_values or ()
+    return [code for code, value in enumerate(analysis.schema[target].values) if value in rows]

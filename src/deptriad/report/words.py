@@ -1,0 +1,98 @@
+"""What a reader must know about an analysis, in sentences; counts below a threshold are not told."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from deptriad import uncertainty
+from deptriad.text import printable
+from deptriad.uncertainty import Confidence
+
+if TYPE_CHECKING:
+    from deptriad.analysis import Analysis
+
+MOST_CHANGES = 200
+"""Thin values that are listed one by one."""
+
+
+def count(number: int, threshold: int) -> str:
+    """A count in words: not told below the threshold.
+
+    >>> count(12345, 10), count(3, 10), count(0, 10)
+    ('12,345', 'fewer than 10', 'fewer than 10')
+    """
+    return f"{number:,}" if number >= threshold else f"fewer than {threshold:,}"
+
+
+def records(analysis: Analysis, threshold: int) -> str | None:
+    """How many records there are; None where that is not known."""
+    return None if analysis.prior is None else count(analysis.prior.counts.records, threshold)
+
+
+def certainty(analysis: Analysis) -> dict[str, str]:
+    """What is assumed about the tables: a title, what it means, and what it guarantees."""
+    if analysis.uncertainty is None:
+        return {
+            "title": "The data is taken as it is",
+            "means": "The frequencies in the data are taken as the truth. Nothing is added for chance, or for people "
+            "who are unlike those in the data.",
+            "guarantees": "The bounds hold for a population with exactly these frequencies of pairs of answers.",
+        }
+    means = uncertainty.in_words(analysis.uncertainty)
+    if not isinstance(analysis.uncertainty, Confidence):
+        guarantees = (
+            "The bounds hold for every population within that margin. That the margin is wide enough is an assumption, "
+            "which the data cannot prove."
+        )
+    elif analysis.facts.get("values_chosen_from_the_records"):
+        guarantees = "No guarantee: the values were chosen by looking at the same records. Fix them beforehand for one."
+    else:
+        guarantees = (
+            "A guarantee, for records drawn independently from the population and values that were fixed beforehand: "
+            f"with a probability of at least {analysis.uncertainty.level:g} all bounds hold at once."
+        )
+    title = type(analysis.uncertainty).__name__
+    return {
+        "title": f"The data may be off: {title.lower()}",
+        "means": f"{means[0].upper()}{means[1:]}.",
+        "guarantees": guarantees,
+    }
+
+
+def caveats(analysis: Analysis) -> list[str]:
+    """What would mislead if it were not said."""
+    found = []
+    facts = analysis.facts
+    if facts.get("values_chosen_from_the_records"):
+        found.append(
+            "The values were chosen by looking at the data itself, which is right for public data only."
+        )
+    if facts.get("weighted"):
+        found.append("Records were weighted.")
+    if (sources := facts.get("sources", 1)) > 1:
+        found.append(f"The data comes from {sources} sources; tables are their mean.")
+    if analysis.prior is None:
+        return found
+    if any(each.action == "kept" for each in analysis.prior.thin):
+        found.append(
+            f"Some values have fewer than {analysis.prior.min_records:,} records, too few to know their tables well; "
+            "they were kept, and are listed below."
+        )
+    if isinstance(analysis.uncertainty, Confidence) and analysis.prior.unknown:
+        found.append(
+            "Values without records are wholly uncertain, so that leakages about their attributes come close to the "
+            "whole budget."
+        )
+    return found
+
+
+def changes(analysis: Analysis, threshold: int) -> list[str]:
+    """What was left out, merged or noted on the way from the data to the tables."""
+    found = [printable(note) for note in analysis.schema.notes]
+    thin = analysis.prior.thin if analysis.prior else ()
+    for each in thin[:MOST_CHANGES]:
+        what = f"{printable(each.attribute)} = {printable(each.value)}"
+        found.append(f"{what}: {count(each.records, threshold)} records, {printable(each.action)}")
+    if len(thin) > MOST_CHANGES:
+        found.append(f"and {len(thin) - MOST_CHANGES:,} more values with few records")
+    return found

@@ -1,0 +1,78 @@
+"""A survey with hostile names and labels, its page, and a real browser to open it in."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import deptriad as dt
+
+SCRIPT = "</script><img src=x onerror=\"window.hacked='script'\">"
+MARKUP = "<b onmouseover=alert(1)>&lt;b&gt;"
+TURNED = "abc\u202edef\x1b[31m"
+FILE = "/home/somebody-s-folder/<img src=x onerror=hacked>.csv"
+
+
+@pytest.fixture(scope="session")
+def records():
+    """600 made-up people; each name, and some values, would do harm if it were taken as markup or code."""
+    import pandas as pd
+
+    rng = np.random.default_rng(20)
+    number = 600
+    first = rng.integers(0, 3, number)
+    second = np.where(rng.random(number) < 0.7, first, rng.integers(0, 3, number))
+    third = (rng.random(number) < 0.2 + 0.3 * (second == 2)).astype(int)
+    fourth = np.where(np.arange(number) < 7, "rare", rng.choice(["one", "two"], number))
+    return pd.DataFrame(
+        {
+            SCRIPT: np.array(["plain", SCRIPT, "${window.hacked=1}"])[first],
+            "__proto__": np.array([MARKUP, "b", "c"])[second],
+            TURNED: np.array(["no", "'; DROP TABLE--"])[third],
+            "fourth": fourth,
+        }
+    )
+
+
+@pytest.fixture(scope="session")
+def analysis(records):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return dt.analyze(dt.Prior.from_data(records, dt.Schema.infer(records)))
+
+
+@pytest.fixture(scope="session")
+def html(analysis, records):
+    from deptriad import report
+
+    rng = np.random.default_rng(1)
+    return report.page(analysis, total=2.5, records=records, file=FILE, rng=rng)
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """A browser, or a reason why there is none."""
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    found = os.environ.get("DEPTRIAD_CHROMIUM") or shutil.which("chromium")
+    if not found:
+        pytest.skip("no chromium: install it, or set DEPTRIAD_CHROMIUM to its place")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def axe():
+    """The text of axe-core, which looks for barriers to those who cannot see or point."""
+    repository = Path(__file__).resolve().parents[2]
+    usual = repository / ".venv/browser/node_modules/axe-core/axe.min.js"
+    place = Path(os.environ.get("DEPTRIAD_AXE", usual))
+    if not place.is_file():
+        pytest.skip(f"no axe-core at {place}: npm install --prefix .venv/browser axe-core")
+    return place.read_text(encoding="utf-8")

@@ -1,0 +1,345 @@
+"""The page in a real browser: its numbers, its manners, and that it can be used without a mouse."""
+
+import json
+
+import numpy as np
+import pytest
+
+import deptriad as dt
+from deptriad.report import colours
+from deptriad.report.content import EXPLAINED_AT
+from deptriad.report.rendering import rendered
+from deptriad.text import rounded_up
+
+BUDGETS = [
+    *(0.0, 1e-9, 1e-6, 1e-3, 0.01, 0.05, 0.1, 0.2, 0.35, 0.5),
+    *(0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 200.0, 800.0),
+]
+
+
+class Visit:
+    """A page that was opened, and everything it complained about or asked for."""
+
+    def __init__(self, browser, path, **options):
+        self.context = browser.new_context(accept_downloads=True, **options)
+        self.page = self.context.new_page()
+        self.complaints, self.requests = [], []
+        self.page.on("console", lambda message: self.complaints.append(message.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("dialog", lambda dialog: self.complaints.append(dialog.message))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.goto(path.as_uri())
+
+    def leakages(self):
+        found = self.page.evaluate("[...document.getElementById('matrix').leakages]")
+        side = round(len(found) ** 0.5)
+        return np.array(found).reshape(side, side)
+
+
+@pytest.fixture(scope="module")
+def path(html, tmp_path_factory):
+    place = tmp_path_factory.mktemp("page") / "report.html"
+    place.write_text(html, encoding="utf-8")
+    return place
+
+
+@pytest.fixture
+def visit(chromium, path):
+    visit = Visit(chromium, path)
+    yield visit
+    visit.context.close()
+
+
+def test_cells_are_what_the_analysis_says_at_20_budgets(visit, analysis):
+    for epsilon in BUDGETS:
+        visit.page.fill("#epsilon-number", repr(epsilon))
+        said = np.asarray(analysis.leakage(epsilon))
+        np.testing.assert_allclose(visit.leakages(), said, rtol=1e-9, atol=1e-12)
+    assert visit.complaints == []
+
+
+def test_moving_the_slider_changes_cells_number_and_words(visit, analysis):
+    before = visit.leakages()
+    visit.page.focus("#epsilon")
+    for _ in range(3):
+        visit.page.keyboard.press("ArrowRight")
+    epsilon = float(visit.page.input_value("#epsilon-number"))
+    assert epsilon > 1.0
+    after = visit.leakages()
+    assert (after != before).any()
+    np.testing.assert_allclose(after, np.asarray(analysis.leakage(epsilon)), rtol=1e-9)
+
+
+def test_what_is_read_is_rounded_up(visit, analysis):
+    visit.page.click("label:has(input[value=nats])")
+    for epsilon in (0.3, 1.0, 4.0):
+        visit.page.fill("#epsilon-number", str(epsilon))
+        texts = visit.page.locator("#matrix td").all_inner_texts()
+        for text, number in zip(texts, np.asarray(analysis.leakage(epsilon)).flat, strict=True):
+            assert 0 <= float(text) - number + 1e-12 <= 1e-3
+            if number >= 0.1:
+                assert text == rounded_up(number)
+
+
+def test_odds_are_the_powers_of_e_rounded_up(visit, analysis):
+    visit.page.fill("#epsilon-number", "2")
+    texts = visit.page.locator("#matrix td").all_inner_texts()
+    for text, number in zip(texts, np.asarray(analysis.leakage(2.0)).flat, strict=True):
+        assert 0 <= float(text) - np.exp(number) + 1e-12 <= 0.01
+
+
+def test_hostile_names_are_inert_text(visit, records):
+    page = visit.page
+    page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
+    assert page.evaluate("'hacked' in window") is False
+    assert page.locator("img, main b[onmouseover], iframe").count() == 0
+    shown = page.locator("body").inner_text()
+    assert next(iter(records.columns)) in shown  # </script><img …
+    assert "<img src=x onerror=hacked>.csv" in shown
+    assert "<b onmouseover=alert(1)>&lt;b&gt;" in page.locator("#schema").inner_text()
+    for row in range(len(records.columns)):
+        page.locator("#matrix tbody tr").nth(row).locator("td").nth((row + 1) % 4).click()
+    assert page.evaluate("'hacked' in window") is False
+    assert visit.complaints == []
+
+
+def test_nothing_is_asked_for_and_nothing_complains(visit):
+    page = visit.page
+    for selector in ("#theme", "#swap", "#matrix td >> nth=2", "#strongest button >> nth=1"):
+        page.click(selector)
+    page.click("label:has(input[value=splitting])")
+    for selector in ("#get-plan", "#get-triads", "#get-schema"):
+        with page.expect_download():
+            page.click(selector)
+    assert visit.complaints == []
+    assert [url for url in visit.requests if not url.startswith("blob:")] == [page.url]
+
+
+def test_the_policy_stops_code_made_of_text(visit):
+    assert (
+        visit.page.evaluate(
+            """() => { const script = document.createElement("script");
+           script.textContent = "window.ran = true"; document.body.append(script);
+           return "ran" in window; }"""
+        )
+        is False
+    )
+    assert any("Content Security Policy" in each for each in visit.complaints)
+
+
+def test_keys_move_through_the_cells_and_enter_chooses(visit, analysis):
+    page = visit.page
+    page.focus("#matrix td[tabindex='0']")
+    for key in ("Control+Home", "ArrowRight", "ArrowRight", "ArrowDown"):
+        page.keyboard.press(key)
+    assert page.evaluate("document.activeElement.place") == {"source": 1, "target": 2}
+    assert page.locator("#matrix td[tabindex='0']").count() == 1
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.getElementById('source').selectedIndex") == 1
+    assert page.evaluate("document.getElementById('target').selectedIndex") == 2
+    label = page.evaluate("document.activeElement.getAttribute('aria-label')")
+    assert label.startswith("__proto__ released, about abc")
+    page.wait_for_timeout(600)  # it speaks once things have come to rest
+    assert "Released with ε = 1, __proto__ moves" in page.locator("#live").text_content()
+    for key in ("ArrowLeft",) * 9:
+        page.keyboard.press(key)
+    assert page.evaluate("document.activeElement.place") == {"source": 1, "target": 0}
+
+
+def test_words_name_the_values_that_give_a_pair_away(visit, analysis):
+    page = visit.page
+    for place, (source, target) in enumerate(analysis.pairs[:6]):
+        page.select_option("#source", index=analysis.schema.index(source))
+        page.select_option("#target", index=analysis.schema.index(target))
+        for epsilon in EXPLAINED_AT:
+            page.fill("#epsilon-number", str(epsilon))
+            found = analysis.where(source, target, epsilon)
+            said = f"= {', '.join(found.value_labels)} raises the odds of "
+            said += f"{found.pair_labels[0]} over {found.pair_labels[1]}."
+            assert said in page.locator("#why").inner_text(), place
+
+
+def test_the_same_answer_twice_swaps_the_pair(visit):
+    page = visit.page
+    page.select_option("#source", index=0)
+    page.select_option("#target", index=3)
+    page.select_option("#target", index=0)
+    chosen = "[...document.querySelectorAll('.choose select')].map(each => each.selectedIndex)"
+    assert page.evaluate(chosen) == [3, 0]
+    page.click("#swap")
+    assert page.evaluate(chosen) == [0, 3]
+
+
+def test_the_promise_rereads_the_plans(visit, html):
+    page = visit.page
+    held = json.loads(page.locator("#data").text_content())
+    page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
+    page.focus("#promise")
+    page.keyboard.press("End")
+    last = held["promises"][-1]
+    rows = page.locator("#budgets-table tbody tr")
+    for place, budget in enumerate(last["budgets"]):
+        text = rows.nth(place).locator("td").first.inner_text()
+        assert 0 <= budget - float(text) < 1e-3  # budgets are rounded down
+    page.click("label:has(input[value=nats])")
+    totals = page.locator("#totals-table tbody tr")
+    for place, certified in enumerate(last["certified"]):
+        text = totals.nth(place).locator("td").nth(3).inner_text()
+        assert 0 <= float(text) - certified + 1e-12 <= 1e-3  # bounds are rounded up
+    page.click("label:has(input[value=splitting])")
+    first = totals.first.locator("td").nth(2).inner_text()
+    assert 0 <= float(first) - last["splitting"]["certified"][0] + 1e-12 <= 1e-3
+
+
+def test_downloads_are_read_by_the_library(visit, analysis, tmp_path):
+    files = {}
+    for what in ("plan", "triads", "schema"):
+        with visit.page.expect_download() as waiting:
+            visit.page.click(f"#get-{what}")
+        files[what] = tmp_path / waiting.value.suggested_filename
+        waiting.value.save_as(files[what])
+    assert dt.Plan.load(files["plan"]).budgets == dt.calibrate(analysis, 2.5).budgets
+    assert dt.Schema.load(files["schema"]) == analysis.schema
+    loaded = dt.Analysis.load(files["triads"])
+    assert loaded.schema == analysis.schema
+    for name in ("alpha", "beta", "phi", "delta"):
+        assert getattr(loaded.numbers, name).tolist() == getattr(analysis.numbers, name).tolist()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_no_serious_barrier_and_no_sideways_scrolling(chromium, path, axe, scheme, width):
+    size = {"width": width, "height": 844}
+    visit = Visit(chromium, path, viewport=size, color_scheme=scheme, bypass_csp=True)
+    page = visit.page
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.evaluate(axe)
+    found = page.evaluate("axe.run(document)")
+    serious = [
+        (each["id"], each["nodes"][0]["html"], each["nodes"][0]["failureSummary"])
+        for each in found["violations"]
+        if each["impact"] in ("serious", "critical")
+    ]
+    assert serious == []
+    assert len(found["passes"]) > 20
+    visit.context.close()
+
+
+def test_the_theme_follows_the_system_until_it_is_chosen(chromium, path):
+    visit = Visit(chromium, path, color_scheme="dark")
+    page = visit.page
+    paper = "getComputedStyle(document.body).backgroundColor"
+    cell = "document.querySelectorAll('#matrix td')[1].style.backgroundColor"
+    dark = page.evaluate(paper), page.evaluate(cell)
+    page.click("#theme")
+    light = page.evaluate(paper), page.evaluate(cell)
+    assert dark[0] != light[0]
+    assert dark[1] != light[1]
+    page.click("#theme")
+    assert (page.evaluate(paper), page.evaluate(cell)) == dark
+    visit.context.close()
+
+
+def made_up(number, rng):
+    """Content of a page with many attributes, without the minutes that its plans would take."""
+    pairs = number * (number - 1)
+    delta = rng.uniform(0, 0.1, pairs)
+    phi = delta + rng.uniform(0, 0.5, pairs)
+    numbers = [1.0] * number
+    split = {"budget": 0.03, "errors": numbers}
+    split |= dict.fromkeys(("paired", "pairwise", "certified"), numbers)
+    promise = {"total": 3.0, "budgets": numbers, "mechanisms": ["grr"] * number, "attained": None}
+    promise |= dict.fromkeys(("paired", "pairwise", "certified", "errors"), numbers)
+    names = [f"attribute {i}" for i in range(number)]
+    return {
+        "made": {"version": "0", "date": "2000-01-01"},
+        "file": None,
+        "records": None,
+        "threshold": 10,
+        "names": names,
+        "schema": [{"name": name, "kind": "text", "values": ["a", "b"]} for name in names],
+        "triads": {
+            "alpha": rng.uniform(2, 5, pairs).tolist(),
+            "beta": [None] * pairs,
+            "phi": phi.tolist(),
+            "delta": delta.tolist(),
+        },
+        "curves": None,
+        "explained": [[[1.0, 0, 1, [0]]]] * pairs,
+        "promises": [promise | {"splitting": split, "file": "{}"}],
+        "asked": 0,
+        "users": 1000,
+        "certainty": {"title": "t", "means": "m", "guarantees": "g"},
+        "caveats": [],
+        "changes": [],
+        "files": {"schema": "{}", "analysis": "{", "names": names},
+    }
+
+
+MOVES = """async () => {
+    const slider = document.getElementById("epsilon"), took = [];
+    for (let place = 100; place <= 900; place += 100) {
+        await new Promise(requestAnimationFrame);
+        const start = performance.now();
+        slider.value = place;
+        slider.dispatchEvent(new Event("input"));
+        document.getElementById("matrix").getBoundingClientRect();
+        took.push(performance.now() - start);
+    }
+    return took.sort((a, b) => a - b);
+}"""
+
+
+SHADES = """() => {
+    const canvas = document.getElementById("pixels");
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    return Array.from({ length: data.length / 4 }, (_, i) => data[4 * i]);
+}"""
+
+
+def test_with_100_attributes_the_slider_answers_within_a_tenth_of_a_second(chromium, tmp_path, rng):
+    content = made_up(100, rng)
+    (tmp_path / "many.html").write_text(rendered(content), encoding="utf-8")
+    visit = Visit(chromium, tmp_path / "many.html")
+    took = visit.page.evaluate(MOVES)
+    print(f"milliseconds a move: {took}")
+    assert took[len(took) // 2] < 100.0
+    visit.page.fill("#epsilon-number", "1.3")
+    triads = content["triads"]
+    triad = dt.Triad(alpha=triads["alpha"], phi=triads["phi"], delta=triads["delta"])
+    off = ~np.eye(100, dtype=bool)
+    shades = visit.page.evaluate(SHADES)
+    order = np.argsort(visit.leakages()[off])
+    assert (np.diff(np.array(shades).reshape(100, 100)[off][order]) <= 0).all()  # more is darker
+    np.testing.assert_allclose(visit.leakages()[off], triad.leakage(1.3), rtol=1e-9)
+    assert visit.complaints == []
+    visit.context.close()
+
+
+def test_ink_on_every_cell_colour_can_be_read(visit):
+    contrasts = visit.page.evaluate(
+        """() => {
+            const light = (text) => {
+                const [r, g, b] = text.match(/[0-9]+/g).map((c) => {
+                    const part = c / 255;
+                    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+                });
+                return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+            };
+            const slider = document.getElementById("epsilon"), found = [];
+            for (let place = 0; place <= 1000; place += 50) {
+                slider.value = place;
+                slider.dispatchEvent(new Event("input"));
+                for (const cell of document.querySelectorAll("#matrix td:not(.own)")) {
+                    const style = getComputedStyle(cell);
+                    const pair = [light(style.color), light(style.backgroundColor)].sort((a, b) => a - b);
+                    found.push((pair[1] + 0.05) / (pair[0] + 0.05));
+                }
+            }
+            return found;
+        }"""
+    )
+    assert min(contrasts) >= 4.5
+    assert len(colours.SEQUENTIAL) == 9
