@@ -10,7 +10,6 @@ errors. Times are the least of a few runs after one to warm up; the goals are fo
 from __future__ import annotations
 
 import os
-import sys
 import time
 import warnings
 from pathlib import Path
@@ -23,6 +22,8 @@ from _results import best, save
 import deptriad as dt
 from deptriad.budget import calibrate
 from deptriad.constraints import constraints
+from deptriad.paper.data import STATE, Library
+from deptriad.paper.states import Survey
 from deptriad.utility import Utility
 
 SHARED = Path(os.environ.get("DEPTRIAD_SHARED", Path(__file__).resolve().parents[2] / "shared"))
@@ -32,13 +33,10 @@ SEED = 20261116
 
 
 def census(path: Path) -> dt.Analysis:
-    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples"))
-    from statewise_survey import SCHEMA, adults, split
-
-    frame = adults(path)
-    known, _ = split(frame)
-    some = frame[frame["ST"].isin(known)]
-    return dt.analyze(dt.Prior.from_data(some, SCHEMA, by="ST"), dt.Spread("std"))
+    frame, schema = Library(path.parent).records("acs")
+    known = Survey(frame).known
+    some = frame[frame[STATE].isin(known)]
+    return dt.analyze(dt.Prior.from_data(some, schema, by=STATE), dt.Spread("std"))
 
 
 def faces(path: Path) -> dt.Analysis:

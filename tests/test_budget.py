@@ -1,12 +1,9 @@
 """calibrate(): every promise is kept to the last bit, splitting is the floor, and little is lost."""
 
-import importlib.util
 import itertools
 import math
 import re
-import sys
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -458,28 +455,3 @@ def test_the_mean_error_counts_every_marginal_once():
     ours = utility.Utility(sizes, ["grr"] * 3, weights)
     assert ours.exact(epsilon) == pytest.approx(top / bottom)
     assert ours.smooth(epsilon)[0] == pytest.approx(math.log(top / bottom))
-
-
-# --- the example ----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_the_statewise_survey(shared_dir):
-    path = shared_dir / "data" / "acs_2018_14_states.parquet"
-    if not path.is_file():
-        pytest.skip(f"{path} is absent")
-    place = Path(__file__).resolve().parents[1] / "examples" / "statewise_survey.py"
-    spec = importlib.util.spec_from_file_location("statewise_survey", place)
-    example = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = example  # dataclasses look themselves up there
-    spec.loader.exec_module(example)
-    frame = example.adults(path)
-    known, others = example.split(frame)
-    assert (len(known), len(others)) == (5, 9)
-    for guarantee in ("certified", "pairwise"):
-        outcome = example.survey(frame, guarantee, witnesses=False)
-        nominal, aware = (list(plan.budgets.values()) for plan in outcome.plans.values())
-        assert sum(aware) < sum(nominal)
-        assert outcome.actual.shape == (9, 8)
-        assert len(outcome.broken["uncertainty-aware"]) < len(outcome.broken["nominal"])
-        assert "of 9 held-out states" in example.told(outcome)

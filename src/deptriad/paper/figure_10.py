@@ -1,0 +1,182 @@
+"""Figure 10: distance of 2-, 3- and 4-way marginals from the truth against the budget, by strategy."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import deptriad as dt
+from deptriad.paper import figures
+from deptriad.paper.data import DATASETS, NINE
+from deptriad.paper.item import Claim, Item, Outcome, Row, Work
+from deptriad.study import Maker, marginal_study, usual
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from deptriad.lines import Floats
+
+PAPER_PLAN, BOUND_PLAN = "plan, the paper's sum", "plan, certified"
+PAPER_AWARE = "plan, the paper's sum, 10 % margin"
+PLANS = (PAPER_PLAN, PAPER_AWARE, BOUND_PLAN)
+WAYS = (2, 3, 4)
+
+
+def run(work: Work) -> Outcome:
+    """Simulated collections by each strategy."""
+    budgets = work.choose((1.0, 2.0, 4.0, 6.0, 8.0, 10.0), (2.0, 8.0))
+    frame, _ = work.library.records("acs")
+    counts = np.zeros(NINE.sizes, dtype=np.int64)
+    np.add.at(counts, tuple(NINE.encode(frame[list(NINE.names)]).T), 1)
+    makers = _plans(work, budgets) | usual(NINE)
+    rows: list[Row] = []
+    for done, (name, maker) in enumerate(makers.items(), 1):
+        key = "".join(letter if letter.isalnum() else "-" for letter in name)
+        rows += work.kept(key, partial(_study, work, counts, budgets, name, maker))
+        work.progress(done, len(makers))
+    claims = [_two_way(rows), *(_higher(rows, k) for k in (3, 4)), _worse(rows)]
+    return Outcome(rows, claims, DATA, NOTES)
+
+
+def _plans(work: Work, budgets: Sequence[float]) -> dict[str, Maker]:
+    """Calibrated plans, made once for each budget."""
+    frame, _ = work.library.records("acs")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of a race with 19 records
+        prior = dt.Prior.from_data(frame[list(NINE.names)], NINE)
+    known, uncertain = dt.analyze(prior), dt.analyze(prior, dt.Relative(0.1))
+    made: dict[tuple[str, float], Any] = {}
+    for epsilon in budgets:
+        made[PAPER_PLAN, epsilon] = dt.calibrate(
+            known, epsilon, "paper", "pairwise", mechanism="grr"
+        )
+        made[PAPER_AWARE, epsilon] = dt.calibrate(
+            uncertain, epsilon, "paper", "pairwise", mechanism="grr"
+        )
+        made[BOUND_PLAN, epsilon] = dt.calibrate(known, epsilon, mechanism="grr")
+    return {name: _maker(made, name) for name in PLANS}
+
+
+def _maker(made: Mapping[tuple[str, float], Any], name: str) -> Maker:
+    return lambda epsilon, k: made[name, epsilon]
+
+
+def _study(work: Work, counts: Any, budgets: Sequence[float], name: str, maker: Maker) -> list[Row]:
+    study = marginal_study(
+        counts,
+        NINE,
+        budgets,
+        k=WAYS,
+        strategies={name: maker},
+        repetitions=work.choose(5, 1),
+        rng=work.chance(name),
+    )
+    return [row._asdict() for row in study]
+
+
+def distances(rows: Sequence[Row], strategy: str, k: int) -> Floats:
+    """Mean distances of a strategy over the budgets."""
+    return figures.column(figures.those(rows, strategy=strategy, k=k), "mean")
+
+
+def _told(rows: Sequence[Row], k: int, names: Sequence[str]) -> str:
+    return "; ".join(
+        f"{name}: " + ", ".join(f"{value:.3f}" for value in distances(rows, name, k))
+        for name in names
+    )
+
+
+def _budgets(rows: Sequence[Row]) -> str:
+    return ", ".join(f"{float(each):g}" for each in figures.values(rows, "epsilon"))
+
+
+def _two_way(rows: Sequence[Row]) -> Claim:
+    view, plan = distances(rows, "random view", 2), distances(rows, PAPER_PLAN, 2)
+    holds = bool((view < 2.0 * plan).all())
+    return Claim(
+        "for 2-way marginals random views are competitive with CPL-aware plans",
+        f"at ε = {_budgets(rows)}: {_told(rows, 2, ('random view', PAPER_PLAN))}",
+        holds,
+        "" if holds else "random views are more than twice as far off somewhere",
+    )
+
+
+def _higher(rows: Sequence[Row], k: int) -> Claim:
+    view = distances(rows, "random view", k)
+    wins = {
+        name: int((distances(rows, name, k) < view).sum()) for name in (PAPER_PLAN, PAPER_AWARE)
+    }
+    holds = all(count > len(view) / 2 for count in wins.values())
+    return Claim(
+        f"for {k}-way marginals both variants of the triad's plan are closer than random views for most budgets",
+        f"at ε = {_budgets(rows)}: {_told(rows, k, (*PLANS, 'random view'))}",
+        holds,
+        "" if holds else WHY,
+    )
+
+
+WHY = (
+    "the plans are closer for the larger budgets only. Neither the number of users nor the way to make estimates "
+    "distributions explains it: with 22 times as many, 3 million like the paper's, and raw, clipped or norm-sub "
+    "estimates the plan by its sum was behind random views at ε = 1, 2, 4, 6 and 8. Left are the attributes, which "
+    "differ, and what the paper does not state"
+)
+
+
+def _worse(rows: Sequence[Row]) -> Claim:
+    ratios = [distances(rows, "split", k) / distances(rows, PAPER_PLAN, k) for k in WAYS]
+    holds = bool(min(ratio.min() for ratio in ratios) > 1.0)
+    shown = "; ".join(
+        f"{k}-way {ratio.min():.2f} to {ratio.max():.2f}"
+        for k, ratio in zip(WAYS, ratios, strict=True)
+    )
+    return Claim(
+        "splitting is substantially worse than CPL-aware plans",
+        f"times as far off as the plan by the paper's sum: {shown}",
+        holds,
+        "" if holds else "splitting is as close somewhere",
+    )
+
+
+DATA = (
+    f"{DATASETS['acs'].paper}, adults; nine attributes of mixed dependence (sex, marital status, citizenship, race, "
+    "nativity, disability and three of insurance), not the paper's nine. All strategies use GRR, by simulation from "
+    "joint counts."
+)
+NOTES = (
+    "The paper's two variants are not explained; taken here are its sum with the tables as they are and with a margin "
+    "of 10 per cent. Its sum is an estimate: a plan by it may spend more than it says. The certified plan may not.",
+    "One attribute, alone or among fakes, never reports two together and is given the product of one-way marginals.",
+)
+
+
+def draw(rows: Sequence[Row]) -> Figure:
+    """A panel for each number of attributes."""
+    figure = figures.sheet(3, 1, (4.0, 3.6))
+    for axes, k in zip(figures.panels(figure, 3, sharey=True), WAYS, strict=True):
+        looks = zip(
+            figures.values(rows, "strategy"),
+            figures.CYCLE,
+            figures.DASHES * 2,
+            figures.MARKS,
+            strict=False,
+        )
+        for name, colour, dash, mark in looks:
+            chosen = figures.those(rows, strategy=name, k=k)
+            budgets, mean, spread = (
+                figures.column(chosen, each) for each in ("epsilon", "mean", "spread")
+            )
+            axes.plot(budgets, mean, mark, color=colour, ls=dash, ms=4, lw=1.5, label=name)
+            axes.fill_between(budgets, mean - spread, mean + spread, color=colour, alpha=0.15, lw=0)
+        axes.set(xlabel="total budget ε", yscale="log")
+        figures.name_panel(axes, "abc"[WAYS.index(k)], f"{k}-way marginals")
+    figure.axes[0].set_ylabel("mean total variation distance")
+    figures.legend_below(figure, 4)
+    return figure
+
+
+ITEM = Item("figure-10", "Distance of k-way marginals from the truth", run, draw, needs=("acs",))

@@ -1,0 +1,152 @@
+"""Running the paper's items: files whole, resumption, skipping; on small items made up here."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from matplotlib.figure import Figure
+
+from deptriad.paper import NAMES, items
+from deptriad.paper.data import DATASETS, Library
+from deptriad.paper.item import Claim, Item, Outcome, Work
+from deptriad.paper.page import page
+from deptriad.paper.runner import read, run
+
+CLAIM = Claim("one is one", "1", True)
+
+
+def draw(rows):
+    figure = Figure()
+    figure.subplots().plot([float(row["x"]) for row in rows])
+    return figure
+
+
+def made(compute, needs=(), name="figure-3"):
+    return Item(name, "an item", compute, draw, needs)
+
+
+def outcome(*numbers):
+    return Outcome([{"x": each} for each in numbers], [CLAIM], "none")
+
+
+def test_every_name_has_a_file_of_its_own_name():
+    assert [item.name for item in items()] == list(NAMES)
+
+
+def test_an_unknown_item_is_named_with_its_neighbour():
+    with pytest.raises(ValueError, match="'tabel-3': did you mean 'table-3'"):
+        items(["tabel-3"])
+
+
+def test_an_item_leaves_numbers_figures_and_an_entry(tmp_path):
+    (done,) = run([made(lambda work: outcome(1.5, 2.5))], Library(), tmp_path)
+    assert done.how == "run"
+    with (tmp_path / "figure-3.csv").open() as file:
+        assert [row["x"] for row in csv.DictReader(file)] == ["1.5", "2.5"]
+    assert (tmp_path / "figure-3.png").read_bytes()[:4] == b"\x89PNG"
+    assert "<svg" in (tmp_path / "figure-3.svg").read_text()
+    entry = read(tmp_path)["figure-3"]
+    assert entry["claims"] == [{"paper": "one is one", "ours": "1", "holds": True, "why": ""}]
+    assert entry["settings"]["seed"] == 0
+    assert not list(tmp_path.glob(".parts/*"))
+
+
+def test_what_is_there_is_kept_unless_settings_change(tmp_path):
+    calls = []
+
+    def compute(work):
+        calls.append(work.quick)
+        return outcome(len(calls))
+
+    for options in ({}, {}, {"quick": True}, {"quick": True, "again": True}, {"seed": 1}):
+        list(run([made(compute)], Library(), tmp_path, **options))
+    assert calls == [False, True, True, False]
+
+
+def test_a_killed_run_goes_on_where_it_was(tmp_path):
+    calls = []
+
+    def compute(work):
+        first = work.kept("first", lambda: calls.append("first") or 1.0)
+        if len(calls) == 1:
+            calls.append("killed")
+            raise KeyboardInterrupt
+        return outcome(first)
+
+    with pytest.raises(KeyboardInterrupt):
+        list(run([made(compute)], Library(), tmp_path))
+    assert not (tmp_path / "results.json").exists()
+    assert not (tmp_path / "figure-3.csv").exists()
+    list(run([made(compute)], Library(), tmp_path))
+    assert calls == ["first", "killed"]
+    assert read(tmp_path)["figure-3"]
+
+
+def test_kept_parts_of_other_settings_are_not_taken(tmp_path):
+    def compute(work):
+        number = work.kept("number", lambda: work.seed)
+        if work.seed == 0:
+            raise KeyboardInterrupt
+        return outcome(number)
+
+    with pytest.raises(KeyboardInterrupt):
+        list(run([made(compute)], Library(), tmp_path, seed=0))
+    list(run([made(compute)], Library(), tmp_path, seed=7))
+    with (tmp_path / "figure-3.csv").open() as file:
+        assert next(csv.DictReader(file))["x"] == "7"
+
+
+def test_an_item_without_its_data_is_skipped_and_the_next_one_runs(tmp_path):
+    needy = made(lambda work: pytest.fail("it has no data"), needs=("adult",), name="table-3")
+    for library in (Library(), Library(tmp_path)):
+        skipped, ran = run([needy, made(lambda work: outcome(1))], library, tmp_path / "out")
+        assert skipped.how == "skipped"
+        assert "adult.parquet" in skipped.why
+        assert ran.entry is not None
+    assert list(read(tmp_path / "out")) == ["figure-3"]
+
+
+def test_other_data_is_another_run(tmp_path):
+    path = tmp_path / DATASETS["adult"].file
+    item = made(lambda work: outcome(1), needs=("adult",))
+    how = []
+    for content in (b"a", b"a", b"b"):
+        path.write_bytes(content)
+        how += [done.how for done in run([item], Library(tmp_path), tmp_path)]
+    assert how == ["run", "kept", "run"]
+
+
+def test_chance_depends_on_the_seed_and_the_part_alone():
+    works = [Work("table-4", Library(), seed=seed) for seed in (0, 0, 1)]
+    first, same, other = (work.chance("a").random() for work in works)
+    assert first == same != other
+    assert works[0].chance("b").random() != first
+
+
+def test_a_claim_that_does_not_hold_needs_a_reason():
+    with pytest.raises(ValueError, match="expected a reason"):
+        Claim("one is two", "1", False)
+
+
+def test_rows_must_agree():
+    with pytest.raises(ValueError, match="different columns"):
+        Outcome([{"x": 1}, {"y": 1}], [CLAIM], "none")
+    with pytest.raises(ValueError, match="no rows"):
+        Outcome([], [CLAIM], "none")
+
+
+def test_the_page_says_what_does_not_hold_and_why(tmp_path):
+    broken = Claim("a | b < c", "2", False, "the paper forgets a logarithm")
+    entry = Outcome([{"x": 1}], [CLAIM, broken], "none", ["a note"])
+    list(run([made(lambda work: entry)], Library(), tmp_path))
+    text = page(read(tmp_path))
+    assert "| a \\| b &lt; c | 2 | **does not hold**: the paper forgets a logarithm |" in text
+    assert "| [figure-3](#figure-3) | an item | 2 | 1 | 1 | 0 |" in text
+    assert "Not run: table-1" in text
+
+
+def test_results_are_json_that_others_read(tmp_path):
+    list(run([made(lambda work: outcome(1))], Library(), tmp_path))
+    content = json.loads(Path(tmp_path / "results.json").read_text())
+    assert content["format"] == "deptriad paper results"

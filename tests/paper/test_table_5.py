@@ -1,0 +1,55 @@
+"""Table 5: budgets at equal error, then attacks; on a small sample of real records."""
+
+import pytest
+
+from deptriad.paper import table_5
+from deptriad.paper.data import Library
+from deptriad.paper.figures import column, those
+from deptriad.paper.item import Work
+
+pytest.importorskip("torch", reason="the attack table needs torch: pip install 'deptriad[attack]'")
+
+
+@pytest.fixture(scope="module")
+def outcome(shared_dir):
+    return table_5.run(Work("table-5", Library(shared_dir / "data"), quick=True))
+
+
+def test_all_attacks_are_there_and_none_is_out_of_bounds(outcome):
+    assert {row["attribute"] for row in outcome.rows} == {"SEX", "CIT"}
+    assert {(row["strategy"], row["attacker"]) for row in outcome.rows} == {
+        ("plan (sum)", "tabtransformer"),
+        ("plan (sum)", "bayes"),
+        ("plan (certified)", "bayes"),
+        ("split", "tabtransformer"),
+        ("split", "bayes"),
+    }
+    for row in outcome.rows:
+        assert 0.0 <= row["low"] <= row["macro_f1"] <= row["high"] <= 1.0
+        assert row["attained"] <= row["allowed"]
+        assert row["train"] + row["evaluation"] == 3000
+
+
+def test_the_certified_plan_costs_more_than_the_sum_and_less_than_splitting(outcome):
+    plan, sure, split = (
+        column(those(outcome.rows, strategy=name), "epsilon")[0]
+        for name in (table_5.SUM, table_5.CERTIFIED, table_5.SPLIT)
+    )
+    assert plan <= sure <= split
+
+
+def test_claims_are_read_from_the_rows(outcome):
+    worse = [
+        {**row, "macro_f1": 0.9 if row["strategy"] == "split" else 0.1} for row in outcome.rows
+    ]
+    assert not any(claim.holds for claim in table_5._alike(worse))
+    dear = [{**row, "epsilon": 5.0} for row in outcome.rows]
+    assert not any(claim.holds for claim in table_5._budgets(dear))
+    failed = [{**row, "holds": False} for row in outcome.rows]
+    assert table_5._audited(failed).holds is False
+
+
+def test_the_figure_shows_every_attack(outcome):
+    figure = table_5.draw([{key: str(cell) for key, cell in row.items()} for row in outcome.rows])
+    (axes,) = figure.axes
+    assert len(axes.containers) == 1 + 5  # the bars, and the errors of five series
