@@ -107,6 +107,15 @@ def test_an_item_without_its_data_is_skipped_and_the_next_one_runs(tmp_path):
     assert list(read(tmp_path / "out")) == ["figure-3"]
 
 
+def test_an_item_without_its_extra_is_skipped_with_what_to_install(tmp_path):
+    def compute(work):
+        raise ImportError("it needs torch: pip install 'deptriad[attack]'")
+
+    (done,) = run([made(compute)], Library(), tmp_path)
+    assert (done.how, done.why) == ("skipped", "it needs torch: pip install 'deptriad[attack]'")
+    assert read(tmp_path) == {}
+
+
 def test_other_data_is_another_run(tmp_path):
     path = tmp_path / DATASETS["adult"].file
     item = made(lambda work: outcome(1), needs=("adult",))

@@ -89,25 +89,27 @@ def _run(
 
     console = Console(highlight=False)
     found: dict[str, Any] = {"items": [], "skipped": {}}
-    with progress_bar("starting") as show:
+    library = Library(data)
+    for item in chosen:
+        with progress_bar(item.name) as show:
 
-        def progress(item: Any, steps: int, total: int | None) -> None:
-            show(steps, total)
+            def progress(_: Any, steps: int, total: int | None, show: Any = show) -> None:
+                show(steps, total)
 
-        for done in run(chosen, Library(data), out, quick, seed, again, progress):
-            if done.entry is None:
-                found["skipped"][done.item.name] = done.why
-            else:
-                found["items"].append(done.entry)
-            if not silent:
-                console.print(_line(done), soft_wrap=True)
+            (done,) = run([item], library, out, quick, seed, again, progress)
+        if done.entry is None:
+            found["skipped"][item.name] = done.why
+        else:
+            found["items"].append(done.entry)
+        if not silent:
+            console.print(_line(done), soft_wrap=True)
     return found
 
 
 def _line(done: Any) -> str:
     name = f"[bold]{done.item.name}[/]"
     if done.entry is None:
-        return f"{name} is skipped: it {escape(done.why)}"
+        return f"{name} is skipped: {escape(done.why)}"
     verdicts = [claim["holds"] for claim in done.entry["claims"]]
     kept = " (from an earlier run)" if done.how == "kept" else f" in {done.entry['seconds']:g} s"
     broken = verdicts.count(False)

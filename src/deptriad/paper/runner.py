@@ -64,16 +64,20 @@ def run(
     folder = Path(out)
     results = read(folder)
     for item in items:
-        missing = [name for name in item.needs if not library.has(name)]
-        if missing:
-            yield Done(item, "skipped", f"needs {library.described(missing)}")
+        absent = [name for name in item.needs if not library.has(name)]
+        if absent:
+            yield Done(item, "skipped", f"it needs {library.described(absent)}")
             continue
         settings = _settings(item, library, quick, seed)
         entry = results.get(item.name)
         if not again and entry is not None and entry["settings"] == settings:
             yield Done(item, "kept", entry=entry)
             continue
-        entry = _run_one(item, library, folder, settings, again, progress)
+        try:
+            entry = _run_one(item, library, folder, settings, again, progress)
+        except ImportError as missing:  # of an extra; its message says what to install
+            yield Done(item, "skipped", str(missing))
+            continue
         results = {**read(folder), item.name: entry}
         _write(folder, results)
         yield Done(item, "run", entry=entry)

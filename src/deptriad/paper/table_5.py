@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -44,7 +45,9 @@ def run(work: Work) -> Outcome:
     from deptriad.prior import Prior
 
     people = work.library.records("acs")[0][list(NINE.names)]
-    analysis = analyze(Prior.from_data(people, NINE))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # one race has 19 records
+        analysis = analyze(Prior.from_data(people, NINE))
     counts = np.zeros(NINE.sizes, dtype=np.int64)
     np.add.at(counts, tuple(NINE.encode(people).T), 1)
     settings = [

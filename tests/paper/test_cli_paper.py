@@ -1,0 +1,72 @@
+"""deptriad paper and datasets on the command line."""
+
+import json
+
+import pytest
+
+from deptriad.cli import main
+from deptriad.paper import NAMES
+from deptriad.paper.data import DATASETS
+
+
+def ran(*arguments):
+    with pytest.raises(SystemExit) as ended:
+        main(list(arguments))
+    return ended.value.code
+
+
+def test_the_list_names_every_item(capsys):
+    assert ran("paper", "--list", "--json") == 0
+    listed = json.loads(capsys.readouterr().out)["items"]
+    assert [item["name"] for item in listed] == list(NAMES)
+
+
+def test_without_data_what_needs_it_is_skipped_and_named(tmp_path, capsys):
+    assert ran("paper", "table-3", "figure-3", "--out", str(tmp_path)) == 0
+    shown = capsys.readouterr()
+    assert "table-3 is skipped: it needs" in shown.out
+    assert "adult.parquet" in shown.out
+    assert "skipped: table-3" in shown.err
+    assert (tmp_path / "figure-3.csv").is_file()
+    assert not (tmp_path / "table-3.csv").exists()
+
+
+def test_an_unknown_item_is_an_error(capsys):
+    assert ran("paper", "tabel-3") == 1
+    assert "did you mean 'table-3'" in capsys.readouterr().err
+
+
+def test_datasets_say_where_and_under_which_licence(tmp_path, capsys):
+    (tmp_path / "adult.parquet").write_bytes(b"something else")
+    assert ran("datasets", "--data", str(tmp_path), "--json") == 0
+    told = {row["name"]: row for row in json.loads(capsys.readouterr().out)["datasets"]}
+    assert set(told) == set(DATASETS)
+    assert all(row["origin"] and row["licence"] and row["convert"] for row in told.values())
+    assert "another checksum" in told["adult"]["here"]
+    assert told["celeba"]["here"] == "absent"
+
+
+def test_the_data_here_is_the_data_described(shared_dir, capsys):
+    assert ran("datasets", "--data", str(shared_dir / "data"), "--json") == 0
+    told = json.loads(capsys.readouterr().out)["datasets"]
+    assert [row["here"] for row in told] == ["there, and the same"] * len(DATASETS)
+
+
+@pytest.mark.slow
+def test_all_of_it_runs_quickly_and_goes_on_where_it_was(shared_dir, tmp_path, capsys):
+    arguments = ["paper", "all", "--quick", "--data", str(shared_dir / "data"), "--json"]
+    arguments += ["--out", str(tmp_path), "--page", str(tmp_path / "paper.md")]
+    assert ran(*arguments) == 0
+    first = json.loads(capsys.readouterr().out)
+    done = [entry["name"] for entry in first["items"]]
+    assert done == [name for name in NAMES if name not in first["skipped"]]
+    assert set(first["skipped"]) <= {"table-5"}, "only what needs torch may be skipped here"
+    for name in done:
+        for kind in ("csv", "png", "svg"):
+            assert (tmp_path / f"{name}.{kind}").stat().st_size > 0
+    page = (tmp_path / "paper.md").read_text(encoding="utf-8")
+    assert all(f"## {name}\n" in page for name in done)
+    stamps = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*.csv")}
+    assert ran(*arguments) == 0
+    assert json.loads(capsys.readouterr().out) == first
+    assert stamps == {path: path.stat().st_mtime_ns for path in tmp_path.glob("*.csv")}
