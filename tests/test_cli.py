@@ -823,7 +823,7 @@ def test_messages_about_a_schema_are_spelt_as_its_file(run, survey, tmp_path):
 
 def test_notes_name_options(run, survey):
     _, _, errors = run("analyze", "survey.csv", "--min-records", "150")
-    assert "with --thin merge or --thin drop them" in errors
+    assert "merge or drop them with --thin" in errors
     assert "pass --schema and a file" in errors
 
 

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -326,3 +327,26 @@ def test_unary_reports_count_as_the_mechanism_says():
     reports = as_frame(split.report(codes, np.random.default_rng(1)))
     assert reports["v"].str.fullmatch("x[0-9a-f]{14}").all()
     assert estimate(split, reports, "v", "raw").frequencies.shape == (50,)
+
+
+def test_records_in_place_of_reports_are_noticed(rng):
+    schema = dt.Schema([dt.Attribute(name, ["no", "yes"], missing="error") for name in "ab"])
+    frame = pd.DataFrame({name: rng.choice(["no", "yes"], 5000, p=[0.9, 0.1]) for name in "ab"})
+    split = dt.Split(schema, 1.0, "grr")
+    for names in ("a", ["a", "b"]):
+        with pytest.warns(UserWarning, match="the records themselves"):
+            estimate(split, frame, names)
+
+
+def test_reports_are_not_taken_for_records(rng):
+    schema = dt.Schema([dt.Attribute(name, ["no", "yes"], missing="error") for name in "ab"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for n in (1, 3, 30, 3000):
+            frame = pd.DataFrame(
+                {name: rng.choice(["no", "yes"], n, p=[0.99, 0.01]) for name in "ab"}
+            )
+            for mechanism in ("grr", "oue", "olh", "hadamard"):
+                split = dt.Split(schema, 1.0, mechanism)
+                for names in ("a", ["a", "b"]):
+                    estimate(split, perturb(split, frame, rng), names)

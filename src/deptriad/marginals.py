@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 __all__ = ["Marginal", "clip", "estimate", "norm_sub", "raw", "total_variation_distance"]
 
 Post = Literal["raw", "clip", "norm_sub"]
+
+FAR = 8.0
+"""Standard errors outside [0, 1] that chance does not explain."""
 
 
 def raw(frequencies: ArrayLike) -> Floats:
@@ -180,6 +184,7 @@ def estimate(
     asked = as_strategy(strategy)
     names = asked.asked([attributes] if isinstance(attributes, str) else attributes)
     shares = asked.shares(_answers(asked, reports, names), names)
+    _warn_if_impossible(shares.frequencies, np.sqrt(shares.variances), names)
     return Marginal(
         names,
         tuple(asked.schema[name].values for name in names),
@@ -188,6 +193,19 @@ def estimate(
         shares.frequencies,
         shares.n,
     )
+
+
+def _warn_if_impossible(frequencies: Floats, errors: Floats, names: Sequence[str]) -> None:
+    """Unbiased shares stay near [0, 1]; those of records that were never perturbed do not."""
+    beyond = np.maximum(-frequencies, frequencies - 1.0)
+    off = np.divide(beyond, errors, out=np.where(beyond > 1e-9, np.inf, 0.0), where=errors > 0.0)
+    if off.max(initial=0.0) > FAR:
+        share = float(frequencies.flat[int(off.argmax())])
+        warnings.warn(
+            f"a share of {' & '.join(names)} is estimated at {share:.3g}, more than {FAR:g} standard errors "
+            "outside 0 to 1: are these reports of this plan, and not of another, or the records themselves?",
+            stacklevel=3,
+        )
 
 
 def _answers(asked: Strategy, reports: Any, names: Sequence[str]) -> list[Any]:

@@ -337,7 +337,7 @@ def _warn_of(values: Sequence[ThinValue], min_records: int, several: bool) -> No
     sources = " in all sources, or in all but one" if several else ""
     warnings.warn(
         f"{number} fewer than {min_records} records{sources}, too few to know {'its' if one else 'their'} "
-        f"tables by: {shown}{more}; with thin (--thin) merge or drop them",
+        f"tables by: {shown}{more}; merge or drop them with thin (--thin)",
         UserWarning,
         stacklevel=4,
     )

@@ -126,6 +126,19 @@ def test_an_analysis_of_the_same_records_allows_the_same(rng):
     assert allowed(pairs, "a", False, OfAnalysis(pairs, analysis)).nats == pairs.epsilon
 
 
+def test_values_that_an_analysis_leaves_out_are_named(rng):
+    codes = draw(dependent(SIZES, rng, 0.3), 300, rng)
+    codes[codes[:, 0] == 2, 0] = 0
+    codes[:3, 0] = 2  # too few to be protected
+    prior = dt.Prior.from_data(frame_of(codes, SCHEMA), SCHEMA, thin="drop")
+    for name in ("split", "sample"):
+        bound = allowed(
+            STRATEGIES[name], "a", False, OfAnalysis(STRATEGIES[name], dt.analyze(prior))
+        )
+        assert bound.covered.tolist() == [True, True, False]
+        assert bound.why.endswith("says nothing about the values a2")
+
+
 def test_an_analysis_of_something_else_is_refused(rng):
     other = schema_of([3, 2, 4])
     codes = draw(dependent([3, 2, 4], rng), 100, rng)

@@ -265,11 +265,20 @@ def test_an_unlimited_promise_prints(rng):
         ({"target": "a", "train": 1.0}, "train is 1.0"),
         ({"target": "a", "level": 95}, "level is 95"),
         ({"target": "a", "sample": 1}, "sample is 1"),
+        ({"target": "a", "train": "half"}, "train is 'half'"),
+        ({"target": "a", "level": None}, "level is None"),
+        ({"target": "a", "attacker": Memory}, "expected one of bayes"),
     ],
 )
 def test_what_cannot_be_is_refused(arguments, said, rng):
     with pytest.raises(ValueError, match=said):
         dt.attack(world(50, rng), Split(SCHEMA, 3.0), rng=rng, **arguments)
+
+
+@pytest.mark.parametrize("wrong", [1, np.random.RandomState(1)])
+def test_a_seed_is_no_generator(wrong, rng):
+    with pytest.raises(TypeError, match=r"expected numpy.random.default_rng\(seed\)"):
+        dt.attack(world(50, rng), Split(SCHEMA, 3.0), "a", rng=wrong)
 
 
 def test_targets_and_records_must_be_there(rng):
@@ -280,11 +289,36 @@ def test_targets_and_records_must_be_there(rng):
         dt.attack_all(frame, strategy, [])
     with pytest.raises(ValueError, match="1 records"):
         dt.attack(frame[:1], strategy, "a")
-    with pytest.raises(ValueError, match="nothing but 'a' itself"):
-        dt.attack(frame, Separate(SCHEMA, {"a": GRR(3, 1.0)}), "a")
+    for all_about_a in (Separate(SCHEMA, {"a": GRR(3, 1.0)}), Sample(SCHEMA, 1.0, k=4)):
+        with pytest.raises(ValueError, match="every question is about 'a' itself"):
+            dt.attack(frame, all_about_a, "a")
     alone = dt.attack(frame, Separate(SCHEMA, {"a": GRR(3, 1.0)}), "a", own=True)
     assert alone.ceiling is None
     assert alone.allowed == 1.0
+
+
+def test_by_default_targets_are_those_about_which_something_is_seen(rng):
+    frame, only = world(50, rng), Separate(SCHEMA, {"a": GRR(3, 1.0)})
+    assert list(dt.attack_all(frame, only, rng=rng)) == ["b", "c", "d"]
+    assert list(dt.attack_all(frame, only, own=True, rng=rng)) == list(NAMES)
+    with pytest.raises(ValueError, match="every question is about 'a' itself"):
+        dt.attack_all(frame, only, ["b", "a"], rng=rng)
+
+
+def test_an_attacker_whose_fit_gives_itself_is_audited_as_it_was_scored(rng):
+    """The ceiling trains it anew on other tokens, of which the audit must not know."""
+
+    class Itself(Memory):
+        def fit(self, tokens, target, size, rng, progress=None):
+            self.names = tokens.names
+            return super().fit(tokens, target, size, rng, progress)
+
+        def log_posterior(self, tokens):
+            assert tokens.names == self.names
+            return super().log_posterior(tokens)
+
+    found = dt.attack(world(60, rng), Split(SCHEMA, 3.0), "a", Itself(), own=True, rng=rng)
+    assert found.ceiling is not None
 
 
 def test_an_attacker_that_answers_in_another_shape_is_told_so(rng):

@@ -6,9 +6,12 @@ from scipy import stats
 from worlds import Louder, dependent, draw, frame_of, schema_of
 
 import deptriad as dt
-from deptriad.attack.audit import Cut, audit_attack, check_mechanism, choose_cuts, ends, worst
+from deptriad.attack.audit import audit_attack, check_mechanism, worst
+from deptriad.attack.events import Counted, Cut, Preferred, choose_cuts, ends
+from deptriad.attack.seen import Reading
 from deptriad.collection import Separate, Split
-from deptriad.mechanisms import GRR, Channel, mechanisms
+from deptriad.mechanisms import GRR, OLH, OUE, Channel, Staircase, mechanisms
+from deptriad.mechanisms.olh import digits
 
 
 @pytest.mark.parametrize("level", [0.025, 1e-5])
@@ -36,7 +39,7 @@ def test_a_mechanism_that_spends_more_than_it_claims_is_caught(rng):
     assert not audit.holds
     assert 0.2 < audit.attained < 2.0
     assert "BROKEN" in repr(audit)
-    assert "the report names" in audit.event
+    assert "the report" in audit.event
     assert audit.margin == pytest.approx(0.2 - audit.attained)
 
 
@@ -52,6 +55,78 @@ def test_one_leaky_value_among_many_is_caught(rng):
     object.__setattr__(leaky, "epsilon", 1.0)
     assert check_mechanism(honest, rng).holds
     assert not check_mechanism(leaky, rng).holds
+
+
+class Renamed(GRR):
+    """Claims its budget, and reports the next value with ten times as much."""
+
+    def _report(self, codes, words):
+        following = (codes + 1) % np.uint32(self.size)
+        return GRR(self.size, 10.0 * self.epsilon)._report(following, words)
+
+
+@pytest.mark.parametrize("size", [2, 5])
+def test_what_leaks_by_another_name_is_caught(size, rng):
+    assert not check_mechanism(Renamed(size, 0.2), rng, 20_000).holds
+
+
+@pytest.mark.parametrize("kind", [GRR, OUE, Staircase])
+def test_what_no_value_by_itself_could_prove_is_caught(kind, rng):
+    """Ten reports of each value to count."""
+
+    class Loud(kind):
+        def _report(self, codes, words):
+            return kind(self.size, 10.0 * self.epsilon)._report(codes, words)
+
+    audit = check_mechanism(Loud(100, 0.2), rng, 2000)
+    assert not audit.holds
+    assert audit.pair is None
+    assert "over pairs of values" in audit.event
+    assert check_mechanism(kind(100, 2.0), rng, 2000).holds
+
+
+def test_a_hash_told_with_too_little_noise_is_caught(rng):
+    class Loud(OLH):
+        def _report(self, codes, words):
+            truth = super()._report(codes, words)
+            truth[:, 1] = digits(codes, truth[:, 0], self.cells)
+            return truth
+
+    assert check_mechanism(OLH(6, 1.0), rng, 4000).holds
+    assert not check_mechanism(Loud(6, 1.0), rng, 4000).holds
+
+
+def test_very_many_values_take_little_time(rng):
+    assert check_mechanism(OLH(5000, 1.0), rng, 2000).holds
+
+
+@pytest.mark.parametrize("wrong", [{"n": 1}, {"n": 1.5}, {"level": 2.0}])
+def test_checks_that_cannot_be_are_refused(wrong):
+    with pytest.raises(ValueError, match=f"{next(iter(wrong))} is "):
+        check_mechanism(GRR(3, 1.0), **wrong)
+
+
+def test_who_is_compared_with_whom(rng):
+    """Everybody of another value, once on either side; of one value nobody."""
+    grr = GRR(3, 1.0)
+    event, values = Preferred(Reading(grr, 3)), np.array([2, 0, 0, 1, 2, 1])
+    told = np.eye(3, dtype=bool)[values]
+    counted = event.counted(told, values)
+    assert counted == Counted(6, 6, 0, 6)  # the truth speaks for the own value, always
+    assert event.counted(~told, values) == Counted(0, 6, 6, 6)
+    assert event.counted(told[1:3], values[1:3]) == Counted(0, 0, 0, 0)
+
+
+def test_given_tables_are_not_held_to_what_was_learnt_of_the_training_records(rng):
+    """Independent answers, of which a hundred values of b are learnt by heart: nothing is broken."""
+    schema = schema_of([2, 400])
+    population = np.column_stack([rng.integers(0, 2, 200_000), rng.integers(0, 400, 200_000)])
+    prior = dt.Prior.from_data(frame_of(population, schema), schema, min_records=0)
+    strategy = Separate(schema, {"b": GRR(400, 12.0)})
+    some = frame_of(population[:1200], schema)
+    given = dt.attack(some, strategy, "a", analysis=dt.analyze(prior), ceiling=False, rng=rng)
+    assert given.audit.holds
+    assert dt.attack(some, strategy, "a", ceiling=False, rng=rng).audit.attained > given.allowed
 
 
 SCHEMA = schema_of([2, 2, 2])

@@ -109,6 +109,17 @@ def test_mistakes_are_told(run, arguments, code, said):
     assert output == ""
 
 
+def test_what_only_its_own_report_tells_about_is_named_by_the_option(run):
+    prior = dt.Prior.from_data("survey.csv", SCHEMA, min_records=0)
+    dt.calibrate(dt.analyze(prior), total=0.6, fixed={"b": 0.0, "c": 0.0}).save("plan.json")
+    code, _, errors = run("--targets", "a")
+    assert code == 1
+    assert "every question is about 'a' itself" in errors
+    assert "attack it with --own" in errors
+    assert run("--targets", "a", "--own")[0] == 0
+    assert [each["target"] for each in json.loads(run("--json")[1])["targets"]] == ["b", "c"]
+
+
 def test_help_has_an_example(run):
     code, output, _ = run("--help")
     assert code == 0

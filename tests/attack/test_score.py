@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from deptriad.attack.score import confusion, majority, mean_score, proportional, scored
+from deptriad.attack.score import blind, confusion, majority, mean_score, proportional, scored
 
 
 def random_answers(rng, size=5, n=300):
@@ -56,14 +56,29 @@ def test_a_higher_level_has_a_wider_interval():
 
 
 def test_guesses_without_reports(rng):
-    true = np.array([0] * 60 + [1] * 30 + [2] * 10)
-    shares = np.array([7, 2, 1])  # of the training records
-    always = scored(majority(true, shares), 0.95, rng)
+    records = np.array([60, 30, 10])
+    learnt = np.array([7, 2, 1])
+    always = blind(records, majority(learnt), 0.95, rng)
     assert always.accuracy == pytest.approx(0.6)
     assert always.macro_f1 == pytest.approx(2 * 0.6 / 1.6 / 3)
-    cells = proportional(true, shares)
-    assert cells.sum() == pytest.approx(100)
-    assert scored(cells, 0.95, rng).accuracy == pytest.approx(0.6 * 0.7 + 0.3 * 0.2 + 0.1 * 0.1)
+    often = blind(records, proportional(learnt), 0.95, rng)
+    assert often.accuracy == pytest.approx(0.6 * 0.7 + 0.3 * 0.2 + 0.1 * 0.1)
+    parts = (60 * 0.7 / 130, 30 * 0.2 / 50, 10 * 0.1 / 20)
+    assert often.macro_f1 == pytest.approx(2 * sum(parts) / 3)
+
+
+def test_always_guessing_one_value_has_the_interval_of_its_confusion(rng):
+    records = np.array([60, 30, 10])
+    one = blind(records, np.array([1.0, 0.0, 0.0]), 0.9, rng)
+    same = scored(np.outer(records, [1, 0, 0]), 0.9, rng)
+    assert (one.macro_f1, one.accuracy) == pytest.approx((same.macro_f1, same.accuracy))
+    assert one.accuracy_interval == pytest.approx(same.accuracy_interval, abs=0.02)
+    assert one.macro_f1_interval == pytest.approx(same.macro_f1_interval, abs=0.02)
+
+
+def test_guesses_of_very_many_values_take_little_memory(rng):
+    records = rng.integers(1, 3, 3000)
+    assert 0.0 < blind(records, proportional(records), 0.95, rng).macro_f1 < 0.01
 
 
 def test_the_mean_score_has_the_mean_of_the_ends(rng):

@@ -155,6 +155,7 @@ def test_words_name_the_values_that_give_a_pair_away(visit, analysis):
             page.fill("#epsilon-number", str(epsilon))
             found = analysis.where(source, target, epsilon)
             said = f"= {', '.join(found.value_labels)} raises the odds of "
+            said += f"{page.locator('#target option:checked').text_content()} = "
             said += f"{found.pair_labels[0]} over {found.pair_labels[1]}."
             assert said in page.locator("#why").inner_text(), place
 
@@ -276,6 +277,96 @@ def made_up(number, rng):
         "changes": [],
         "files": {"schema": "{}", "analysis": "{", "names": names},
     }
+
+
+@pytest.fixture
+def visit_of(chromium, tmp_path):
+    """Opens a page with made-up content."""
+    visits = []
+
+    def open_(content, **options):
+        (tmp_path / "made-up.html").write_text(rendered(content), encoding="utf-8")
+        visits.append(Visit(chromium, tmp_path / "made-up.html", **options))
+        return visits[-1].page
+
+    yield open_
+    for each in visits:
+        each.context.close()
+
+
+def test_long_names_are_cut_where_they_would_bury_the_rest(visit_of, rng):
+    content = made_up(3, rng)
+    content["names"] = ["x" * 2000, "second", "third"]
+    content["schema"][0] |= {"name": "x" * 2000, "values": ["y" * 2000, "z"]}
+    page = visit_of(content, viewport={"width": 390, "height": 844})
+    page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
+    for part in ("#figures", "#strongest", "#detail", "#verdict", "#totals-table"):
+        assert "x" * 61 not in page.locator(part).inner_text()
+    assert "y" * 61 not in page.locator("#why").inner_text()
+    assert "x" * 2000 in page.locator("#schema").inner_text()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_names_from_right_to_left_keep_the_order_of_a_pair(visit_of, rng):
+    content = made_up(2, rng)
+    content["names"] = ["\u05d0\u05d1\u05d2", "\u05d3\u05d4\u05d5"]
+    page = visit_of(content)
+    for place in ("#strongest button >> nth=0", "#figures .text"):
+        source, target = page.locator(place).locator("bdi").all()
+        assert source.bounding_box()["x"] < target.bounding_box()["x"]
+
+
+def test_a_chosen_pair_is_brought_into_view(visit_of, rng):
+    page = visit_of(made_up(20, rng), viewport={"width": 1280, "height": 700})
+    page.locator("#pairs-title").evaluate("each => each.scrollIntoView({ behavior: 'instant' })")
+    seen = """() => { const { top, bottom } = document.getElementById("says").getBoundingClientRect();
+                       return top >= 0 && bottom <= innerHeight; }"""
+    assert not page.evaluate(seen)
+    page.click("#matrix td >> nth=1")
+    page.wait_for_function(seen)
+
+
+def test_small_leakages_have_axes_to_read(visit_of, rng):
+    content = made_up(2, rng)
+    content["triads"] |= {"alpha": [0.03, 0.02], "phi": [4e-5, 3e-5], "delta": [0.0, 0.0]}
+    page = visit_of(content)
+    labels = page.locator("#leakage-chart text[text-anchor=end]").all_text_contents()
+    assert len(set(labels)) == len(labels) > 2
+    marks = page.locator("#profile-chart text", has_text="=").all()
+    (one, other) = (mark.bounding_box() for mark in marks)
+    assert abs(one["y"] - other["y"]) > 12  # lines of their own
+
+
+def test_what_is_no_budget_does_not_stay_in_the_box(visit):
+    page = visit.page
+    page.fill("#epsilon-number", "-3")
+    page.locator("#epsilon-number").blur()
+    assert page.input_value("#epsilon-number") == "1"
+
+
+def test_the_page_says_where_it_did_not_look(visit_of, rng):
+    content = made_up(3, rng)
+    searched = content["promises"][0] | {"total": 5.0, "attained": [1.0] * 3}
+    content |= {"promises": [*content["promises"], searched], "asked": 1}
+    page = visit_of(content)
+    assert "looked for" not in page.locator("#verdict").inner_text()
+    page.focus("#promise")
+    page.keyboard.press("Home")
+    assert "looked for under the plan for a promise of 5 only" in page.inner_text("#verdict")
+    page.keyboard.press("End")
+    page.click("label:has(input[value=splitting])")
+    assert "looked for under the plans only" in page.inner_text("#verdict")
+
+
+def test_splitting_is_not_said_to_waste_what_it_uses(visit_of, rng):
+    content = made_up(3, rng)
+    page = visit_of(content)
+    page.click("label:has(input[value=splitting])")
+    assert "leaves some of it unused" in page.inner_text("#verdict")
+    content["promises"][0]["splitting"]["certified"] = [1.0, 3.0, 2.0]
+    page = visit_of(content)
+    page.click("label:has(input[value=splitting])")
+    assert "unused" not in page.inner_text("#verdict")
 
 
 MOVES = """async () => {

@@ -5,6 +5,7 @@ import hashlib
 import json
 import math
 import re
+import warnings
 from html.parser import HTMLParser
 
 import numpy as np
@@ -226,6 +227,34 @@ def test_what_it_rests_on_is_said(records, monkeypatch):
     assert made["certainty"]["guarantees"].startswith("No guarantee")
     assert any("chosen by looking at the data itself" in each for each in made["caveats"])
     assert made["promises"][0]["attained"] is None
+
+
+def test_blank_names_and_labels_can_be_seen():
+    assert [words.label(text) for text in ("", "  ", "a b")] == ["“”", "“  ”", "a b"]
+
+
+@pytest.mark.parametrize("thin, said", [("keep", "single people"), ("drop", "not protected")])
+def test_what_became_of_thin_values_is_a_caveat(records, thin, said):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        prior = dt.Prior.from_data(records, dt.Schema.infer(records), thin=thin)
+    assert any(said in each for each in words.caveats(dt.analyze(prior)))
+
+
+@pytest.mark.parametrize("kind", [dt.Relative(0.1), dt.Absolute(0.01), dt.Confidence(0.9)])
+def test_every_uncertainty_has_a_title(analysis, kind):
+    found = words.certainty(dt.analyze(analysis.prior, kind))
+    assert found["title"].startswith("Allowed for: ")
+
+
+def test_a_prior_from_reports_has_a_page_without_a_number_of_records(monkeypatch):
+    monkeypatch.setattr(promises, "PROMISES", ())
+    schema = dt.Schema([dt.Attribute(name, ["no", "yes"], missing="error") for name in ("a", "b")])
+    split = dt.Split(schema, total=4.0)
+    reports = dt.simulate([[400, 100], [50, 450]], split, np.random.default_rng(1))
+    made = content(dt.analyze(dt.Prior.from_reports(reports, split), dt.Confidence(0.9)), 1.0)
+    assert made["records"] is None
+    assert any("perturbed reports" in each for each in made["caveats"])
 
 
 def test_progress_reaches_its_end(analysis, monkeypatch):

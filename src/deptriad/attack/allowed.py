@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deptriad.attack.seen import values_of
+from deptriad.text import printable
 
 if TYPE_CHECKING:
     from deptriad.analysis import Analysis
@@ -114,19 +115,24 @@ def allowed(strategy: Strategy, target: str, own: bool, tables: Tables) -> Allow
     mine = [question for question in strategy.questions if target in question.names]
     found = {question.name: tables.table(question, target) for question in others}
     covered = _covered(strategy, target, found)
+    source = tables.why
+    if isinstance(tables, OfAnalysis) and not covered.all():
+        values = strategy.schema[target].values
+        left = (printable(value) for value, known in zip(values, covered, strict=True) if not known)
+        source += f", which says nothing about the values {', '.join(left)}"
     if isinstance(strategy, Sample | SampleWithFakes):
         nats = max(
             [0.0]
             + [_alone(question, found[question.name]) for question in others]
             + [question.mechanism.epsilon for question in mine if own]
         )
-        return Allowed(nats, f"the largest leakage of one question, {tables.why}", covered)
+        return Allowed(nats, f"the largest leakage of one question, {source}", covered)
     known = {name: table for name, table in found.items() if table is not None}
     if len(known) < len(others):
         return Allowed(strategy.epsilon, "all that a record may spend", covered)
     spent = math.fsum(question.mechanism.epsilon for question in mine) if own else 0.0
     nats = _together({each.name: each.mechanism.epsilon for each in others}, known, spent, target)
-    return Allowed(nats, f"the certified total of what is seen, {tables.why}", covered)
+    return Allowed(nats, f"the certified total of what is seen, {source}", covered)
 
 
 def _alone(question: Question, table: Table | None) -> float:

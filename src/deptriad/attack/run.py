@@ -83,10 +83,10 @@ def attack(
     >>> attack(frame, dt.Split(schema, total=4.0), "smokes", rng=rng)
     Attack on smokes by bayes, from the other reports: 2,000 records to learn from, 2,000 others to guess
                               macro-F1              accuracy
-    attack        0.732 [0.712, 0.751]  0.737 [0.717, 0.755]
+    attack        0.732 [0.712, 0.749]  0.737 [0.717, 0.754]
     majority      0.370 [0.361, 0.379]  0.588 [0.566, 0.610]
-    proportional  0.500 [0.477, 0.522]  0.518 [0.496, 0.539]
-    ceiling       0.799 [0.781, 0.817]  0.804 [0.786, 0.822]
+    proportional  0.500 [0.499, 0.500]  0.518 [0.513, 0.522]
+    ceiling       0.799 [0.781, 0.816]  0.804 [0.786, 0.821]
     allowed: odds may rise 2.780 times (1.023 nats): the certified total of what is seen, by these records' own tables
     audit: holds, 0.860 nats are proven to be attained
     """
@@ -126,7 +126,7 @@ def attack_all(
     Parameters
     ----------
     targets
-        Their names; all attributes of the strategy's schema by default.
+        Their names; by default all attributes of the strategy's schema about which the attacker sees any report.
     records, strategy, attacker, own, train, analysis, ceiling, level, sample, rng, progress
         As for ``attack``.
     """
@@ -137,8 +137,8 @@ def attack_all(
     from deptriad.strategies import as_strategy
 
     asked = as_strategy(strategy)
-    _check(attacker, train, level)
-    aims = _targets(asked, targets)
+    _check(attacker, train, level, rng)
+    aims = _targets(asked, targets, own)
     codes = _coded(records, asked, aims)
     field = Field.of(asked, codes, train, sample, rng)
     every = [
@@ -162,30 +162,43 @@ def attack_all(
 # --- checks -------------------------------------------------------------------------------------------------------
 
 
-def _check(attacker: Any, train: float, level: float) -> None:
+def _check(attacker: Any, train: Any, level: Any, rng: Any) -> None:
+    from deptriad.mechanisms.chance import word_source
+
+    word_source(rng)  # refuses what is no generator
     if isinstance(attacker, str):
         if attacker not in ATTACKERS:
             raise ValueError(
                 f"attacker is {attacker!r}, expected one of {', '.join(ATTACKERS)}, or an object with fit()"
             )
-    elif not (hasattr(attacker, "fit") and hasattr(attacker, "name")):
+    elif isinstance(attacker, type) or not (hasattr(attacker, "fit") and hasattr(attacker, "name")):
         raise ValueError(
             f"attacker is {attacker!r}, expected one of {', '.join(ATTACKERS)}, or an object with a name and fit()"
         )
     for what, share in (("train", train), ("level", level)):
-        if not 0.0 < share < 1.0:
-            raise ValueError(f"{what} is {share}, expected a share between 0 and 1, such as 0.5")
+        if not (isinstance(share, int | float | np.number) and 0.0 < share < 1.0):
+            raise ValueError(f"{what} is {share!r}, expected a share between 0 and 1, such as 0.5")
 
 
-def _targets(asked: Strategy, targets: Sequence[str] | None) -> list[str]:
+def _targets(asked: Strategy, targets: Sequence[str] | None, own: bool) -> list[str]:
     if isinstance(targets, str):
         raise ValueError(f"targets is {targets!r}, expected a list of names: [{targets!r}]")
     aims = list(dict.fromkeys(asked.schema.names if targets is None else targets))
     if not aims:
         raise ValueError("targets is empty, expected the name of at least one attribute")
-    for name in aims:
-        asked.schema.index(name)
-    return aims
+    hidden = [name for name in aims if not own and _all_about(asked, name)]
+    if hidden and (targets is not None or len(hidden) == len(aims)):
+        raise ValueError(
+            f"every question is about {hidden[0]!r} itself, so that nothing is left to see: attack it with own=True, "
+            "or collect others"
+        )
+    return [name for name in aims if name not in hidden]
+
+
+def _all_about(asked: Strategy, name: str) -> bool:
+    """Whether no question is about others only; a name that there is not is refused."""
+    target = asked.schema[name].name
+    return all(target in question.names for question in asked.questions)
 
 
 def _coded(records: Any, asked: Strategy, aims: Sequence[str]) -> NDArray[Any]:

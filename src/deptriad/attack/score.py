@@ -66,7 +66,7 @@ def mean_score(scores: Iterable[Score]) -> Score:
     """The mean over targets; of macro-F1 this is the paper's AIA.
 
     The same people are scored for every target, so that errors may go the same way: the ends of the interval are the
-    means of the ends, which is as wide as it can be.
+    means of the ends, as if they all did, which is wider than if they did not.
     """
     every = list(scores)
 
@@ -93,20 +93,37 @@ def confusion(true: NDArray[Any], guessed: NDArray[Any], size: int) -> NDArray[n
     return cells.reshape(size, size).astype(np.float64)
 
 
-def majority(true: NDArray[np.int64], shares: NDArray[Any]) -> NDArray[np.float64]:
-    """The confusion of always guessing the value that most training records have."""
-    guess = np.zeros(len(shares))
-    guess[np.argmax(shares)] = 1.0
-    return _blind(true, guess)
+def majority(learnt: NDArray[Any]) -> NDArray[np.float64]:
+    """Always guess the value that most training records have: the chance of guessing each value."""
+    guess = np.zeros(len(learnt))
+    guess[np.argmax(learnt)] = 1.0
+    return guess
 
 
-def proportional(true: NDArray[np.int64], shares: NDArray[Any]) -> NDArray[np.float64]:
-    """The mean confusion of guessing each value as often as training records have it, at random."""
-    return _blind(true, shares / shares.sum())
+def proportional(learnt: NDArray[Any]) -> NDArray[np.float64]:
+    """Guess each value as often as training records have it, at random."""
+    return np.asarray(learnt / learnt.sum())
 
 
-def _blind(true: NDArray[np.int64], guess: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.asarray(np.bincount(true, minlength=len(guess))[:, None] * guess)
+def blind(
+    records: NDArray[Any], guess: NDArray[np.float64], level: float, rng: np.random.Generator
+) -> Score:
+    """The score of guessing without reports, in the mean over guesses: each value with its chance.
+
+    Parameters
+    ----------
+    records
+        How many evaluation records have each value.
+    guess
+        The chance of guessing each value; it does not depend on the record.
+    level, rng
+        As for ``scored``.
+    """
+    n = records.sum()
+    drawn = rng.multinomial(n, records / n, size=REPLICATES)
+    every = np.concatenate([records[None], drawn]).astype(np.float64)
+    f1 = _macro_f1(every, np.tile(n * guess, (len(every), 1)), every * guess)
+    return _with_ends(f1, every @ guess / n, level)
 
 
 def scored(cells: NDArray[Any], level: float, rng: np.random.Generator) -> Score:
@@ -115,32 +132,31 @@ def scored(cells: NDArray[Any], level: float, rng: np.random.Generator) -> Score
     Drawing records anew makes the cells multinomial, so that the bootstrap draws cells and no records.
     """
     true, guessed = np.nonzero(cells)
-    numbers = np.asarray(cells, dtype=np.float64)[true, guessed]
+    numbers = np.asarray(cells)[true, guessed].astype(np.int64)
     n = numbers.sum()
-    replicates = rng.multinomial(round(n), numbers / n, size=REPLICATES)
-    f1, accuracy = (
-        _macro_f1(numbers[None], true, guessed, len(cells)),
-        _right(numbers, true, guessed),
+    drawn = rng.multinomial(n, numbers / n, size=REPLICATES)
+    every = np.concatenate([numbers[None], drawn]).astype(np.float64)
+    values = np.arange(len(cells))
+    of_true, of_guess = ((values == each[:, None]).astype(float) for each in (true, guessed))
+    hits = every @ (of_true * of_guess)
+    return _with_ends(
+        _macro_f1(every @ of_true, every @ of_guess, hits), hits.sum(axis=1) / n, level
     )
-    ends = (0.5 - level / 2, 0.5 + level / 2)
-    spread = _macro_f1(replicates, true, guessed, len(cells)), _right(replicates, true, guessed)
-    around = [tuple(np.quantile(each, ends).tolist()) for each in spread]
-    return Score(float(f1[0]), float(accuracy), around[0], around[1])
-
-
-def _right(numbers: NDArray[Any], true: NDArray[Any], guessed: NDArray[Any]) -> NDArray[Any]:
-    return np.asarray(numbers[..., true == guessed].sum(axis=-1) / numbers.sum(axis=-1))
 
 
 def _macro_f1(
-    numbers: NDArray[Any], true: NDArray[Any], guessed: NDArray[Any], size: int
+    records: NDArray[Any], guesses: NDArray[Any], hits: NDArray[Any]
 ) -> NDArray[np.float64]:
-    """The mean F1 = 2·hits/(records + guesses) of the values that have records, for each row of numbers of cells."""
-    values = np.arange(size)
-    of_true, of_guess = (values == true[:, None]).astype(float), (values == guessed[:, None])
-    records = numbers @ of_true
-    guesses = numbers @ of_guess.astype(float)
-    hits = numbers @ (of_true * of_guess)
+    """The mean F1 = 2·hits/(records + guesses) of the values that have records; a column for each value."""
     present = records > 0.0
     f1 = np.divide(2.0 * hits, records + guesses, out=np.zeros(records.shape), where=present)
     return np.asarray(f1.sum(axis=1) / present.sum(axis=1))
+
+
+def _with_ends(f1: NDArray[Any], accuracy: NDArray[Any], level: float) -> Score:
+    """A score from the numbers of the records themselves, which come first, and those of all replicates."""
+    ends = (0.5 - level / 2, 0.5 + level / 2)
+    (f1_low, f1_high), (low, high) = (np.quantile(each[1:], ends) for each in (f1, accuracy))
+    return Score(
+        float(f1[0]), float(accuracy[0]), (float(f1_low), float(f1_high)), (float(low), float(high))
+    )

@@ -71,6 +71,19 @@ class Reading:
         logs[~supports.any(axis=1)] = 0.0
         return np.asarray(logs)
 
+    def prefers(
+        self,
+        supports: NDArray[np.bool_],
+        rows: NDArray[Any],
+        values: NDArray[np.int64],
+        others: NDArray[np.int64],
+    ) -> NDArray[np.bool_]:
+        """Whether each of these rows is likelier under its value than under its other, by what the mechanism claims."""
+        if self.mechanism is None or self.sets:
+            return np.asarray(supports[rows, values] & ~supports[rows, others])
+        told, table = supports[rows].argmax(axis=1), self.mechanism.matrix()
+        return np.asarray(table[values, told] > table[others, told])
+
 
 def _marked(numbers: NDArray[Any], size: int) -> NDArray[np.bool_]:
     """A row of zeros with a one for each number."""

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deptriad.attack import score
-from deptriad.attack.allowed import allowed
-from deptriad.attack.audit import LEVEL, audit_attack, choose_cuts, ratios_of
+from deptriad.attack.allowed import Allowed, allowed
+from deptriad.attack.audit import LEVEL, audit_attack
+from deptriad.attack.events import choose_cuts, ratios_of
 from deptriad.attack.field import Field
 from deptriad.attack.result import AttackResult
 from deptriad.attack.score import Score
@@ -69,10 +70,13 @@ class Target:
         told = self._told(fitted, self.seen(field.scored))
         true = self.true(field.scored)
         shares = np.bincount(self.true(field.learnt), minlength=self.size)
+        records = np.bincount(true, minlength=self.size)
         blind = [
-            score.scored(guess(true, shares), self.level, rng)
+            score.blind(records, guess(shares), self.level, rng)
             for guess in (score.majority, score.proportional)
         ]
+        # before the ceiling: fit() may return the attacker itself, which then is trained anew
+        audit = self._audit(fitted, told, shares, bound)
         return AttackResult(
             target=self.target,
             attacker=machine.name,
@@ -85,7 +89,7 @@ class Target:
             ceiling=self._top(rng, lambda done: show(done + STEPS)) if self.ceiling else None,
             allowed=bound.nats,
             why=bound.why,
-            audit=self._audit(fitted, told, shares, bound.nats, bound.covered),
+            audit=audit,
             mechanisms=field.mechanisms,
             level=self.level,
             kind=kind,
@@ -98,10 +102,6 @@ class Target:
         rng: np.random.Generator,
         show: Callable[[int], None],
     ) -> Fitted:
-        if not tokens.names:
-            raise ValueError(
-                f"nothing but {self.target!r} itself is collected: attack it with own=True, or collect others"
-            )
         show(0)
 
         def progress(done: int, total: int) -> None:
@@ -133,27 +133,24 @@ class Target:
         told = self._told(fitted, truth(asked, self.field.scored.codes, names))
         return self._scored(told, self.true(self.field.scored), rng)
 
-    def _audit(
-        self,
-        fitted: Fitted,
-        told: Floats,
-        shares: NDArray[Any],
-        nats: float,
-        covered: NDArray[np.bool_],
-    ) -> Audit:
+    def _audit(self, fitted: Fitted, told: Floats, shares: NDArray[Any], bound: Allowed) -> Audit:
+        """Count events on all records where their own tables say what is allowed.
+
+        Given tables are of people like these: what was learnt of the training records themselves says nothing about
+        them, so that events are counted on the evaluation records only.
+        """
         field = self.field
         prior = np.log((shares + 1.0 / self.size) / (shares.sum() + 1.0))
         first = ratios_of(self._told(fitted, self.seen(field.chosen)), prior)
-        cuts = choose_cuts(first, self.true(field.chosen), covered)
-        again = ratios_of(self._told(fitted, self.seen(field.counted)), prior)
+        cuts = choose_cuts(first, self.true(field.chosen), bound.covered)
+        ratios, true = ratios_of(told, prior), self.true(field.scored)
+        if self.analysis is None:
+            again = ratios_of(self._told(fitted, self.seen(field.counted)), prior)
+            ratios = np.concatenate([ratios, again])
+            true = np.concatenate([true, self.true(field.counted)])
+        labels = field.asked.schema[self.target].values
         return audit_attack(
-            self.target,
-            field.asked.schema[self.target].values,
-            cuts,
-            np.concatenate([ratios_of(told, prior), again]),
-            np.concatenate([self.true(field.scored), self.true(field.counted)]),
-            nats,
-            LEVEL / 2 / self.among,
+            self.target, labels, cuts, ratios, true, bound.nats, LEVEL / 2 / self.among
         )
 
     def _attacker(self, truly: Sequence[str] | None = None) -> Attacker:

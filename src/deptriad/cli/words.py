@@ -6,7 +6,8 @@ SPOKEN = (
     (r"\b(unseen|missing)='(\w+)'", r'"\1": "\2"'),  # as in the file of a schema
     (r"pass schema=Schema\.infer\(data\), or --schema", "pass --schema"),
     (r"\bthin='(\w+)'", r"--thin \1"),
-    (r"\bthin \(--thin\) merge or drop them", "--thin merge or --thin drop them"),
+    (r"\bown=True\b", "--own"),
+    (r"\bthin \(--thin\)", "--thin"),
     (r"(?<![\w'-])(by|weight)=(?![\w'\"])", r"--\1"),
     (r"(?<![\w'-])min_records\b", "--min-records"),
     (r"\bsay fixed=\{['\"](.*)['\"]: 0\}", r"say --fixed \1=0"),

@@ -62,7 +62,7 @@ def content(
         "file": None if file is None else printable(PurePath(file).name),
         "records": words.records(analysis, min_count),
         "threshold": min_count,
-        "names": [printable(name) for name in analysis.names],
+        "names": [words.label(name) for name in analysis.names],
         "schema": [_attribute(each) for each in analysis.schema],
         "triads": _triads(analysis),
         "curves": curves,
@@ -99,9 +99,9 @@ class _Steps:
 
 def _attribute(attribute: Attribute) -> dict[str, Any]:
     return {
-        "name": printable(attribute.name),
+        "name": words.label(attribute.name),
         "kind": attribute.kind,
-        "values": [printable(value) for value in attribute.values],
+        "values": [words.label(value) for value in attribute.values],
     }
 
 

@@ -6,7 +6,7 @@
   const { names, triads, promises } = data;
   const n = names.length;
   const NUMBERED = 20; // up to this many attributes the cells show their numbers
-  const BESIDE = 10; // and up to this many there is room for the chosen pair beside them
+  const BESIDE = 9; // and up to this many there is room for the chosen pair beside them
   const $ = (id) => document.getElementById(id);
 
   // --- building elements ---------------------------------------------------------------------------------------
@@ -19,7 +19,12 @@
   };
   const el = (tag, attributes = {}, ...children) => filled(document.createElement(tag), attributes, children);
   const svg = (tag, attributes = {}, ...children) => filled(document.createElementNS(SVG, tag), attributes, children);
-  const name = (text) => el("bdi", {}, text);
+  const LONG = 60; // a name or a label of more signs is cut in sentences; the schema has the whole of it
+  function short(text) {
+    const signs = Array.from(text);
+    return signs.length > LONG ? `${signs.slice(0, LONG - 1).join("")}…` : text;
+  }
+  const name = (text) => el("bdi", {}, short(text)); // by itself: a name written from the right turns nothing around
 
   // --- numbers in words: bounds rounded up, budgets and what is attained rounded down ------------------------------
 
@@ -46,7 +51,7 @@
   const plain = (value) => String(Number(value.toPrecision(3)));
   const percent = (nats) => {
     const sure = 100 / (1 + Math.exp(-nats));
-    return sure > 99.9 ? "over 99.9 %" : `${rounded(sure, 1, Math.ceil)} %`;
+    return sure > 99.9 ? "may be over 99.9 %" : `is at most ${rounded(sure, 1, Math.ceil)} %`;
   };
   let unit = "times";
   const shown = (nats, way = Math.ceil) =>
@@ -179,6 +184,7 @@
       event.preventDefault();
     } else if (event.key === "Enter" || event.key === " ") {
       choose(source, target);
+      bringWords();
       event.preventDefault();
     }
   }
@@ -189,8 +195,13 @@
     const cell = cells[source * n + target];
     cell.tabIndex = 0;
     cell.focus({ preventScroll: andChoose });
-    if (andChoose) choose(source, target);
+    if (andChoose) {
+      choose(source, target);
+      bringWords();
+    }
   }
+  // where the chosen pair is not beside the cells but below them, what was asked for should be seen
+  const bringWords = () => $("words").scrollIntoView({ block: "nearest" });
 
   function choose(source, target) {
     if (source === target) return;
@@ -265,13 +276,16 @@
     const list = $("strongest");
     while (list.children.length < best.length) {
       const button = el("button", { type: "button" }, el("span"), " ", el("b"));
-      button.addEventListener("click", () => choose(button.place.source, button.place.target));
+      button.addEventListener("click", () => {
+        choose(button.place.source, button.place.target);
+        bringWords();
+      });
       list.append(el("li", {}, button));
     }
     best.forEach((place, i) => {
       const button = list.children[i].firstChild;
       const { source, target } = (button.place = cells[place].place);
-      button.firstChild.textContent = `${names[source]} → ${names[target]}`;
+      button.firstChild.replaceChildren(name(names[source]), " → ", name(names[target]));
       button.lastChild.textContent = shown(leakages[place]);
     });
   }
@@ -301,19 +315,19 @@
     if (sharp !== times(ofTriad(pair, epsilon))) parts.push(`The whole curve, sharper than the triad’s three numbers, allows ${sharp}. `);
     if (values.length) {
       const labels = data.schema[source].values;
-      const listed = values.slice(0, 6).map((value) => labels[value]).join(", ");
+      const listed = values.slice(0, 6).map((value) => short(labels[value])).join(", ");
       const rest = values.length > 6 ? ` or ${values.length - 6} more` : "";
       const about = data.schema[target].values;
       parts.push("What gives it away at about this budget: a report that points to ",
-        name(names[source]), " = ", name(`${listed}${rest}`), " raises the odds of ", name(about[more]), " over ",
-        name(about[less]), ".");
+        name(names[source]), " = ", el("bdi", {}, `${listed}${rest}`), " raises the odds of ", name(names[target]), " = ",
+        name(about[more]), " over ", name(about[less]), ".");
     } else {
       parts.push("In this data it says nothing about it.");
     }
     $("why").replaceChildren(...parts);
   }
 
-  const WIDE = 360, HIGH = 190, LEFT = 40, RIGHT = 12, TOP = 12, BOTTOM = 32;
+  const WIDE = 360, HIGH = 190, LEFT = 46, RIGHT = 12, TOP = 12, BOTTOM = 32;
   function chart(label) {
     return svg("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, role: "img", "aria-label": label });
   }
@@ -341,7 +355,7 @@
     const y = (l) => HIGH - BOTTOM - ((HIGH - BOTTOM - TOP) * l) / highest;
     const graph = chart(`Leakage of ${names[chosen.source]} about ${names[chosen.target]} for ε from 0 to ${plain(most)}`);
     axes(graph, ticks(most).map((e) => [x(e), plain(e)]),
-      ticks(highest, 3).map((l) => [y(l), unit === "times" ? `${axisTimes(l)}×` : plain(l)]), "budget ε");
+      ticks(highest).map((l) => [y(l), unit === "times" ? `${axisTimes(l)}×` : plain(l)]), "budget ε");
     graph.append(svg("path", { class: "self", d: path([[x(0), y(0)], [x(highest), y(highest)]]) }));
     graph.append(svg("path", { class: "chord", d: path(sampled(most, (e) => [x(e), y(ofTriad(pair, e))])) }));
     if (data.curves) graph.append(svg("path", { class: "curve", d: path(sampled(most, (e) => [x(e), y(sharpest(pair, e))])) }));
@@ -350,7 +364,7 @@
       svg("circle", { class: "dot", cx: x(now), cy: y(ofTriad(pair, now)), r: 5 }));
     $("leakage-chart").replaceChildren(graph);
   }
-  const axisTimes = (nats) => { const f = Math.exp(nats); return f < 10 ? String(Number(f.toPrecision(2))) : f < 1e5 ? grouped(Number(f.toPrecision(2)), 0) : f.toExponential(0).replace("+", ""); };
+  const axisTimes = (nats) => { const f = Math.exp(nats); return f < 10 ? String(Number(f.toPrecision(f < 1.1 ? 4 : f < 2 ? 3 : 2))) : f < 1e5 ? grouped(Number(f.toPrecision(2)), 0) : f.toExponential(0).replace("+", ""); };
 
   function showProfileChart(pair) {
     const lines = data.curves ? data.curves[pair] : [];
@@ -372,8 +386,11 @@
     }
     graph.append(svg("circle", { class: "knot", cx: x(0), cy: y(phi), r: 4 }), svg("text", { x: x(0) + 6, y: y(phi) - 8 }, `φ = ${up(phi)}`));
     if (alpha <= most) {
+      const early = x(alpha) < WIDE / 2; // then its label goes to the right; above that of φ if they would meet, else below if there is room
+      const meet = x(alpha) < LEFT + 200 && y(delta) - y(phi) < 14;
+      const away = meet ? -23 : y(0) - y(delta) > 17 ? 15 : -9;
       graph.append(svg("circle", { class: "knot", cx: x(alpha), cy: y(delta), r: 4 }),
-        svg("text", { x: x(alpha), y: y(delta) - 9, "text-anchor": "end" }, `e^α = ${times(alpha)}, δ = ${up(delta)}`));
+        svg("text", { x: x(alpha), y: y(delta) + away, "text-anchor": early ? "start" : "end" }, `e^α = ${times(alpha)}, δ = ${up(delta)}`));
     }
     $("profile-chart").replaceChildren(graph);
   }
@@ -419,7 +436,7 @@
   }
 
   function row(title, drawings, number, extra) {
-    const label = el("span", { class: "name" }, title);
+    const label = el("span", { class: "name" }, short(title));
     label.title = title;
     const value = el("span", { class: "number" }, number, " ", el("small", {}, extra));
     return el("div", { class: "row" }, label, svg("svg", {}, ...drawings), value);
@@ -437,7 +454,7 @@
 
   function table(id, heading, rows) {
     const head = el("tr", {}, ...heading.map((text, i) => el("th", { scope: "col", class: i ? "n" : "" }, text)));
-    const body = rows.map(([first, ...rest]) => el("tr", {}, el("th", { scope: "row" }, first), ...rest.map((text) => el("td", { class: "n" }, text))));
+    const body = rows.map(([first, ...rest]) => el("tr", {}, el("th", { scope: "row" }, name(first)), ...rest.map((text) => el("td", { class: "n" }, text))));
     $(id).replaceChildren(el("thead", {}, head), el("tbody", {}, ...body));
   }
 
@@ -456,7 +473,7 @@
     ], shown(used.certified[i]), `of ${shown(plan.total)}`));
     $("totals").replaceChildren(...rows, scaleRow(most, (t) => (unit === "times" ? `${axisTimes(t)}×` : plain(t)), unit === "times" ? "odds, log scale" : "log-odds"));
     showKey("totals-key", [
-      ...(attained ? [["attained", "attained", ", a fact: sets of answers in this data do give away so much"]] : []),
+      ...(attained ? [["attained", "attained", ", a fact: some ways of blurring do give away so much about this data"]] : []),
       ["paired", "paired", ", an estimate"], ["pairwise", "pairwise", ", an estimate"],
       ["certified", "certified", ", a bound"], ["promise", "promise", ""],
     ]);
@@ -468,11 +485,14 @@
 
   function showVerdict(plan, used, attained) {
     const closest = used.certified.indexOf(Math.max(...used.certified));
+    const sought = promises[data.asked].attained && !attained;
+    const unused = used.certified[closest] < 0.99 * plan.total;
     const below = attained ? attained.filter((value, i) => used.pairwise[i] < value).length : 0;
     $("verdict").replaceChildren(
-      way === "plan" ? "The plan keeps the promise: " : "Splitting keeps the promise, and leaves most of it unused: ",
+      way === "plan" ? "The plan keeps the promise: " : `Splitting keeps the promise${unused ? ", and leaves some of it unused" : ""}: `,
       "no certified total is above it. The closest is ", name(names[closest]), `, ${times(used.certified[closest])} times of ${times(plan.total)}.`,
-      below ? ` For ${below} of ${n} answers the data attains more than the sum of pairs (pairwise), which is why that sum is no bound.` : "");
+      below ? ` For ${below} of ${n} answers the data attains more than the sum of pairs (pairwise), which is why that sum is no bound.` : "",
+      sought ? ` What is attained was looked for under the plan${plan.attained ? "s" : ` for a promise of ${plain(promises[data.asked].total)}`} only.` : "");
   }
 
   function showBudgets() {
@@ -497,7 +517,7 @@
     $("promise").value = promise;
     $("promise").setAttribute("aria-valuetext", `${plain(total)}, at most ${times(total)} times`);
     $("promise-number").textContent = shown(total);
-    $("promise-words").replaceChildren("e", el("sup", {}, plain(total)), ` ≈ ${times(total)} times: someone at 50 % is at most ${percent(total)} sure afterwards`);
+    $("promise-words").replaceChildren("e", el("sup", {}, plain(total)), ` ≈ ${times(total)} times: someone at 50 % ${percent(total)} sure afterwards`);
     $("get-plan-words").textContent = `budgets under a promise of ${plain(total)}, with the totals that keep it`;
     showTotals();
     showBudgets();
@@ -512,9 +532,9 @@
     const best = ofTriad(pairOf(source, target), 1);
     const figure = (term, big, kind, ...text) => el("div", {}, el("dt", {}, term), el("dd", {}, el("div", { class: `big ${kind}` }, ...big), el("p", {}, ...text)));
     $("figures").replaceChildren(
-      figure("The promise", [`${times(plan.total)} times`], "", "All reports of a person together move anyone’s odds about any one answer at most e",
-        el("sup", {}, plain(plan.total)), ` ≈ ${times(plan.total)} times.`),
-      figure("The strongest tie", [names[source], " → ", names[target]], "text", `Released with ε = 1, the first moves the odds about the second up to ${times(best)} times; the second itself, 2.72 times.`),
+      figure("The promise", [`${times(plan.total)} times`], "", "With the plan’s budgets, all reports of a person together move anyone’s odds about any one answer at most e",
+        el("sup", {}, plain(plan.total)), ` ≈ ${times(plan.total)} times. `, el("a", { href: "#rests-title" }, "What this rests on")),
+      figure("The strongest tie", [name(names[source]), " → ", name(names[target])], "text", `Released with ε = 1, the first moves the odds about the second up to ${times(best)} times; the second itself, 2.72 times.`),
       figure("What knowing the ties buys", [`${down(mean, 1)}× the budget`], "", `Budgets are on average ${down(mean, 1)} times those of splitting the promise evenly, under the same promise.`));
   }
 
@@ -618,7 +638,7 @@
         if (leakage > best) { best = leakage; chosen = { source, target }; }
       }
     }
-    for (const id of ["source", "target"]) $(id).append(...names.map((text) => el("option", {}, text)));
+    for (const id of ["source", "target"]) $(id).append(...names.map((text) => el("option", {}, short(text))));
     $("promise").max = promises.length - 1;
     $("promise-ticks").replaceChildren(...promises.map((each, i) => {
       const tick = el("span", i === data.asked ? { class: "asked" } : {}, plain(each.total));
@@ -636,6 +656,9 @@
     $("epsilon-number").addEventListener("input", (event) => {
       const value = event.target.valueAsNumber;
       if (value >= 0 && Number.isFinite(value)) setEpsilon(value, "number");
+    });
+    $("epsilon-number").addEventListener("change", (event) => { // what is no budget does not stay in the box
+      if (!(event.target.valueAsNumber >= 0)) event.target.value = String(epsilon);
     });
     $("promise").addEventListener("input", (event) => { promise = Number(event.target.value); showPromise(); });
     for (const id of ["source", "target"]) {

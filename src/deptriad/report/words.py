@@ -10,9 +10,27 @@ from deptriad.uncertainty import Confidence
 
 if TYPE_CHECKING:
     from deptriad.analysis import Analysis
+    from deptriad.prior import Prior
+
+ALLOWED_FOR = {
+    "Relative": "tables somewhat unlike the data’s",
+    "Absolute": "tables somewhat unlike the data’s",
+    "Spread": "differences between sources",
+    "Confidence": "chance in who was asked",
+}
+"""What each kind of uncertainty is about."""
 
 MOST_CHANGES = 200
 """Thin values that are listed one by one."""
+
+
+def label(text: str) -> str:
+    """A name or a value that can be seen: in quotes if it is blank.
+
+    >>> label("age"), label(" ")
+    ('age', '“ ”')
+    """
+    return printable(text) if text.strip() else f"“{printable(text)}”"
 
 
 def count(number: int, threshold: int) -> str:
@@ -26,7 +44,14 @@ def count(number: int, threshold: int) -> str:
 
 def records(analysis: Analysis, threshold: int) -> str | None:
     """How many records there are; None where that is not known."""
-    return None if analysis.prior is None else count(analysis.prior.counts.records, threshold)
+    known = None if analysis.prior is None else _records(analysis.prior)
+    return None if known is None else count(known, threshold)
+
+
+def _records(prior: Prior) -> int | None:
+    """How many records a prior was counted from; one that was learnt from reports has none."""
+    found: int | None = getattr(prior.counts, "records", None)
+    return found
 
 
 def certainty(analysis: Analysis) -> dict[str, str]:
@@ -51,9 +76,8 @@ def certainty(analysis: Analysis) -> dict[str, str]:
             "A guarantee, for records drawn independently from the population and values that were fixed beforehand: "
             f"with a probability of at least {analysis.uncertainty.level:g} all bounds hold at once."
         )
-    title = type(analysis.uncertainty).__name__
     return {
-        "title": f"The data may be off: {title.lower()}",
+        "title": f"Allowed for: {ALLOWED_FOR[type(analysis.uncertainty).__name__]}",
         "means": f"{means[0].upper()}{means[1:]}.",
         "guarantees": guarantees,
     }
@@ -70,13 +94,23 @@ def caveats(analysis: Analysis) -> list[str]:
     if facts.get("weighted"):
         found.append("Records were weighted.")
     if (sources := facts.get("sources", 1)) > 1:
-        found.append(f"The data comes from {sources} sources; tables are their mean.")
+        found.append(
+            f"The data comes from {sources} sources; tables are their mean. No records have just these, so that "
+            "nothing is shown as attained."
+        )
     if analysis.prior is None:
         return found
+    if _records(analysis.prior) is None:
+        found.append("The tables were estimated from perturbed reports; records were not seen.")
     if any(each.action == "kept" for each in analysis.prior.thin):
         found.append(
             f"Some values have fewer than {analysis.prior.min_records:,} records, too few to know their tables well; "
-            "they were kept, and are listed below."
+            "they were kept, and are listed below. Numbers about them may tell of single people: merge or drop them "
+            "before showing this page to others."
+        )
+    if any(each.action == "dropped" for each in analysis.prior.thin):
+        found.append(
+            "Values that were dropped are not protected: nothing is claimed about what tells them from others."
         )
     if isinstance(analysis.uncertainty, Confidence) and analysis.prior.unknown:
         found.append(
@@ -91,7 +125,7 @@ def changes(analysis: Analysis, threshold: int) -> list[str]:
     found = [printable(note) for note in analysis.schema.notes]
     thin = analysis.prior.thin if analysis.prior else ()
     for each in thin[:MOST_CHANGES]:
-        what = f"{printable(each.attribute)} = {printable(each.value)}"
+        what = f"{label(each.attribute)} = {label(each.value)}"
         found.append(f"{what}: {count(each.records, threshold)} records, {printable(each.action)}")
     if len(thin) > MOST_CHANGES:
         found.append(f"and {len(thin) - MOST_CHANGES:,} more values with few records")
