@@ -60,6 +60,20 @@ def test_without_a_budget_nothing_is_learnt(attacker, rng):
     assert found.allowed_odds <= 1.0041
 
 
+def test_a_rare_value_is_guessed_by_the_balanced_guess_alone(rng):
+    rare = rng.random(6000) < 0.03
+    codes = np.column_stack([rare, np.where(rng.random(6000) < 0.1, ~rare, rare)]).astype(int)
+    schema = schema_of([2, 2])
+    strategy = Separate(schema, {"b": GRR(2, 1.5)})
+    found = dt.attack(frame_of(codes, schema), strategy, "a", ceiling=False, rng=rng)
+    assert found.macro_f1 == pytest.approx(found.majority.macro_f1, abs=1e-12)
+    assert found.balanced.macro_f1 < found.balanced.accuracy < found.accuracy
+    # by hand: "rare" is said of those whose report says so
+    p = float(GRR(2, 1.5).probabilities[0])
+    said = 0.9 * p + 0.1 * (1 - p), 0.1 * p + 0.9 * (1 - p)
+    assert found.balanced.accuracy == pytest.approx(0.03 * said[0] + 0.97 * (1 - said[1]), abs=0.05)
+
+
 @pytest.mark.parametrize("attacker", ["bayes", "boosting"])
 def test_with_a_huge_budget_the_ceiling_is_reached(attacker, rng):
     if attacker == "boosting":
@@ -215,7 +229,13 @@ def test_results_print_and_turn_into_frames_and_json(rng):
     assert isinstance(one, dt.AttackResult)
     for said in ("Attack on a by bayes", "majority", "ceiling", "odds may rise", "audit: holds"):
         assert said in repr(one)
-    assert list(one.to_frame()["guess"]) == ["attack", "majority", "proportional", "ceiling"]
+    assert list(one.to_frame()["guess"]) == [
+        "attack",
+        "balanced",
+        "majority",
+        "proportional",
+        "ceiling",
+    ]
     table = found.to_frame()
     assert list(table["target"]) == list(NAMES)
     assert table["macro_f1"].tolist() == [each.macro_f1 for each in found.values()]

@@ -28,6 +28,9 @@ class AttackResult:
         How many records the attacker learnt from, and how many others it was scored on.
     score
         Macro-F1 and accuracy of the attacker.
+    balanced
+        The same attacker, guessing the value whose odds the reports raised most, however rare it is: less often right,
+        but not blind to rare values, as macro-F1 asks.
     majority, proportional
         Scores of guesses that see no report: always the commonest value; each value as often as it occurs.
     ceiling
@@ -47,6 +50,7 @@ class AttackResult:
     train: int
     evaluation: int
     score: Score
+    balanced: Score
     majority: Score
     proportional: Score
     ceiling: Score | None
@@ -83,7 +87,12 @@ class AttackResult:
         return all(audit.holds for audit in (self.audit, *self.mechanisms))
 
     def _scores(self) -> dict[str, Score]:
-        every = {"attack": self.score, "majority": self.majority, "proportional": self.proportional}
+        every = {
+            "attack": self.score,
+            "balanced": self.balanced,
+            "majority": self.majority,
+            "proportional": self.proportional,
+        }
         return every if self.ceiling is None else every | {"ceiling": self.ceiling}
 
     def facts(self) -> dict[str, Any]:
@@ -96,6 +105,7 @@ class AttackResult:
             "evaluation": self.evaluation,
             "level": self.level,
             "score": self.score.facts(),
+            "balanced": self.balanced.facts(),
             "majority": self.majority.facts(),
             "proportional": self.proportional.facts(),
             "ceiling": None if self.ceiling is None else self.ceiling.facts(),

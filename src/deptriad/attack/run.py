@@ -84,9 +84,10 @@ def attack(
     Attack on smokes by bayes, from the other reports: 2,000 records to learn from, 2,000 others to guess
                               macro-F1              accuracy
     attack        0.732 [0.712, 0.749]  0.737 [0.717, 0.754]
+    balanced      0.732 [0.712, 0.751]  0.737 [0.718, 0.756]
     majority      0.370 [0.361, 0.379]  0.588 [0.566, 0.610]
     proportional  0.500 [0.499, 0.500]  0.518 [0.513, 0.522]
-    ceiling       0.799 [0.781, 0.816]  0.804 [0.786, 0.821]
+    ceiling       0.799 [0.781, 0.817]  0.804 [0.786, 0.822]
     allowed: odds may rise 2.780 times (1.023 nats): the certified total of what is seen, by these records' own tables
     audit: holds, 0.860 nats are proven to be attained
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -76,7 +76,8 @@ class Target:
             for guess in (score.majority, score.proportional)
         ]
         # before the ceiling: fit() may return the attacker itself, which then is trained anew
-        audit = self._audit(fitted, told, shares, bound)
+        prior = np.log((shares + 1.0 / self.size) / (shares.sum() + 1.0))
+        audit = self._audit(fitted, told, prior, bound)
         return AttackResult(
             target=self.target,
             attacker=machine.name,
@@ -84,6 +85,7 @@ class Target:
             train=len(field.learnt.codes),
             evaluation=len(true),
             score=self._scored(told, true, rng),
+            balanced=self._scored(told - prior, true, rng),
             majority=blind[0],
             proportional=blind[1],
             ceiling=self._top(rng, lambda done: show(done + STEPS)) if self.ceiling else None,
@@ -133,14 +135,13 @@ class Target:
         told = self._told(fitted, truth(asked, self.field.scored.codes, names))
         return self._scored(told, self.true(self.field.scored), rng)
 
-    def _audit(self, fitted: Fitted, told: Floats, shares: NDArray[Any], bound: Allowed) -> Audit:
+    def _audit(self, fitted: Fitted, told: Floats, prior: Floats, bound: Allowed) -> Audit:
         """Count events on all records where their own tables say what is allowed.
 
         Given tables are of people like these: what was learnt of the training records themselves says nothing about
         them, so that events are counted on the evaluation records only.
         """
         field = self.field
-        prior = np.log((shares + 1.0 / self.size) / (shares.sum() + 1.0))
         first = ratios_of(self._told(fitted, self.seen(field.chosen)), prior)
         cuts = choose_cuts(first, self.true(field.chosen), bound.covered)
         ratios, true = ratios_of(told, prior), self.true(field.scored)

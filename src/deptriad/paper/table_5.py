@@ -148,6 +148,7 @@ def _attacked(
         "low": score.macro_f1_interval[0],
         "high": score.macro_f1_interval[1],
         "accuracy": score.accuracy,
+        "balanced_macro_f1": found.balanced.macro_f1,
         "majority_macro_f1": found.majority.macro_f1,
         "proportional_macro_f1": found.proportional.macro_f1,
         "majority_accuracy": found.majority.accuracy,
@@ -264,7 +265,8 @@ def _notes() -> list[str]:
         "commoner has a share p, so 0.498 at p = 0.992. A score without a baseline does not show "
         "whether an attacker learnt anything.",
         "A low macro-F1 need not mean a safe attribute: an attacker who maximises its accuracy keeps to common values. "
-        "The odds that are allowed, and what the audit proves, stand beside it.",
+        "The score of the guess whose odds rose most (balanced), the odds that are allowed and what the audit proves "
+        "stand beside it.",
         "The plan by the paper's sum promises less than it seems, as the sum is no bound; the plan by the certified "
         "total is the one whose ε is a promise. It is attacked by Bayes alone.",
     ]
