@@ -66,6 +66,7 @@ def test_all_of_it_runs_quickly_and_goes_on_where_it_was(shared_dir, tmp_path, c
             assert (tmp_path / f"{name}.{kind}").stat().st_size > 0
     page = (tmp_path / "paper.md").read_text(encoding="utf-8")
     assert all(f"## {name}\n" in page for name in done)
+    assert all(f"](./{name}.png)" in page for name in done)
     stamps = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*.csv")}
     assert ran(*arguments) == 0
     assert json.loads(capsys.readouterr().out) == first

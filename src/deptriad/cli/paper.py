@@ -1,6 +1,7 @@
 """deptriad paper and datasets: the paper's tables and figures, and where their data is to be had."""
 
 import json
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -41,7 +42,7 @@ def _paper(
     again: Annotated[bool, typer.Option("--again", help="Run also what is there already.")] = False,
     page: Annotated[
         Path | None,
-        typer.Option(help="Write the comparison to this Markdown file, too.", dir_okay=False),
+        typer.Option(help="Write what holds and what does not to this Markdown file, too, with the figures.", dir_okay=False),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -121,7 +122,7 @@ def _write_page(out: Path, path: Path) -> None:
     from deptriad.paper.page import page
     from deptriad.paper.runner import read
 
-    text = page(read(out))
+    text = page(read(out), Path(os.path.relpath(out, path.parent)).as_posix())
     with files.whole(path, folders=True) as partial:
         partial.write_text(text, encoding="utf-8")
     typer.echo(f"written to {path}", err=True)
