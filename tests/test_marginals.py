@@ -350,3 +350,8 @@ def test_reports_are_not_taken_for_records(rng):
                 split = dt.Split(schema, 1.0, mechanism)
                 for names in ("a", ["a", "b"]):
                     estimate(split, perturb(split, frame, rng), names)
+        # views of few users, in which most values are never reported
+        wide = dt.Schema([dt.Attribute(name, list(range(20)), missing="error") for name in "ab"])
+        many = pd.DataFrame({name: rng.integers(0, 20, 200) for name in "ab"})
+        for strategy in (dt.Sample(wide, 1.0, "grr", k=2), dt.Split(wide, 1.0, "oue")):
+            estimate(strategy, perturb(strategy, many, rng), ["a", "b"])

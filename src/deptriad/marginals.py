@@ -14,7 +14,7 @@ from deptriad.lines import Floats
 from deptriad.marks import refuse_foreign
 from deptriad.metrics import total_variation_distance
 from deptriad.simulation import Simulation
-from deptriad.strategies import Strategy, as_strategy
+from deptriad.strategies import Shares, Strategy, as_strategy
 from deptriad.text import printable
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ __all__ = ["Marginal", "clip", "estimate", "norm_sub", "raw", "total_variation_d
 
 Post = Literal["raw", "clip", "norm_sub"]
 
-FAR = 8.0
-"""Standard errors outside [0, 1] that chance does not explain."""
+FAR, ENOUGH = 8.0, 50
+"""Standard errors above 1 that chance does not explain, and reports from which on these errors can be believed."""
 
 
 def raw(frequencies: ArrayLike) -> Floats:
@@ -184,7 +184,7 @@ def estimate(
     asked = as_strategy(strategy)
     names = asked.asked([attributes] if isinstance(attributes, str) else attributes)
     shares = asked.shares(_answers(asked, reports, names), names)
-    _warn_if_impossible(shares.frequencies, np.sqrt(shares.variances), names)
+    _warn_if_impossible(shares, names)
     return Marginal(
         names,
         tuple(asked.schema[name].values for name in names),
@@ -195,15 +195,17 @@ def estimate(
     )
 
 
-def _warn_if_impossible(frequencies: Floats, errors: Floats, names: Sequence[str]) -> None:
-    """Unbiased shares stay near [0, 1]; those of records that were never perturbed do not."""
-    beyond = np.maximum(-frequencies, frequencies - 1.0)
-    off = np.divide(beyond, errors, out=np.where(beyond > 1e-9, np.inf, 0.0), where=errors > 0.0)
-    if off.max(initial=0.0) > FAR:
-        share = float(frequencies.flat[int(off.argmax())])
+def _warn_if_impossible(shares: Shares, names: Sequence[str]) -> None:
+    """Unbiased shares are not far above 1; those of records that were never perturbed may be.
+
+    Shares far below 0 say nothing: where a value is never reported, its standard error is too small.
+    """
+    errors = np.sqrt(shares.variances)
+    beyond = (shares.frequencies - 1.0 - FAR * errors).max(initial=-1.0)
+    if shares.n >= ENOUGH and beyond > 1e-9:
         warnings.warn(
-            f"a share of {' & '.join(names)} is estimated at {share:.3g}, more than {FAR:g} standard errors "
-            "outside 0 to 1: are these reports of this plan, and not of another, or the records themselves?",
+            f"a share of {' & '.join(names)} is estimated at {shares.frequencies.max():.3g}, more than {FAR:g} "
+            "standard errors above 1: are these reports of this plan, and not of another, or the records themselves?",
             stacklevel=3,
         )
 

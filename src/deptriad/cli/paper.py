@@ -42,7 +42,10 @@ def _paper(
     again: Annotated[bool, typer.Option("--again", help="Run also what is there already.")] = False,
     page: Annotated[
         Path | None,
-        typer.Option(help="Write what holds and what does not to this Markdown file, too, with the figures.", dir_okay=False),
+        typer.Option(
+            help="Write what holds and what does not to this Markdown file, too, with the figures.",
+            dir_okay=False,
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
