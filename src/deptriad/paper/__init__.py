@@ -31,8 +31,9 @@ NAMES = (
     "figure-12",
     "figure-13",
     "naive-margins",
+    "corrections",
 )
-"""Tables and figures in the order of the paper, and an experiment that it tells in words only."""
+"""Tables and figures in the order of the paper, an experiment that it tells in words only, and where it errs."""
 
 
 def items(names: Sequence[str] = ("all",)) -> list[Item]:

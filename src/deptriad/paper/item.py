@@ -130,7 +130,7 @@ class Work:
     quick: bool = False
     seed: int = 0
     parts: Path | None = None
-    progress: Callable[[int, int | None], object] = field(default=lambda done, total: None)
+    progress: Callable[[int, int | None], None] = field(default=lambda done, total: None)
 
     @cached_property
     def rng(self) -> np.random.Generator:
