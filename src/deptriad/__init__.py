@@ -22,11 +22,14 @@ from deptriad.leakage import (
 from deptriad.profile import Profile, Triad
 from deptriad.tables import Box, Conditional
 from deptriad.uncertainty import Absolute, Confidence, Relative, Spread
-from deptriad.witness import Witness, attained, witness
+from deptriad.witness import witness
+from deptriad.witness_check import attained
+from deptriad.witness_result import Witness
 
 if TYPE_CHECKING:
     from deptriad.analysis import Analysis, analyze
     from deptriad.attack.result import AttackResult
+    from deptriad.attribute import Attribute
     from deptriad.budget import calibrate
     from deptriad.counts import Counts
     from deptriad.marginals import Marginal
@@ -34,7 +37,7 @@ if TYPE_CHECKING:
     from deptriad.plan import Plan
     from deptriad.prior import Prior
     from deptriad.report.plots import plot_leakage, plot_plan, plot_profile, plot_totals
-    from deptriad.schema import Attribute, Schema
+    from deptriad.schema import Schema
     from deptriad.simulation import simulate
     from deptriad.strategies import Sample, SampleWithFakes, Split
     from deptriad.study import marginal_study
@@ -99,7 +102,7 @@ __all__ = [
 _WHERE = {
     "Analysis": "analysis",
     "AttackResult": "attack.result",
-    "Attribute": "schema",
+    "Attribute": "attribute",
     "Counts": "counts",
     "LeakageMatrix": "matrix",
     "Marginal": "marginals",

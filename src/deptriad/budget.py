@@ -14,8 +14,7 @@ from deptriad.analysis import Analysis
 from deptriad.constraints import GUARANTEES, Guarantee, constraints
 from deptriad.lines import as_budget, as_numbers, as_whole
 from deptriad.plan import OBJECTIVES, Objective, Plan
-from deptriad.schema import closest
-from deptriad.text import rounded_up
+from deptriad.text import closest, rounded_up
 from deptriad.totals import NUMBERS, Total, sum_up, target_total
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any
 
 import narwhals as nw
 
-from deptriad.schema import closest
+from deptriad.text import closest
 
 Frame = nw.DataFrame[Any] | nw.LazyFrame[Any]
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from deptriad import notebook
-from deptriad.schema import closest
-from deptriad.text import aligned, printable, rounded_down
+from deptriad.text import aligned, closest, printable, rounded_down
 
 
 class Compared(NamedTuple):

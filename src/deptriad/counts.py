@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from deptriad import files
-from deptriad.schema import Attribute, Schema, closest
+from deptriad.attribute import Attribute
+from deptriad.schema import Schema
+from deptriad.text import closest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from deptriad import files
+from deptriad.attribute import Attribute
 from deptriad.matrix import Leak
-from deptriad.schema import Attribute, Schema, Value
+from deptriad.schema import Schema
+from deptriad.values import Value
 
 ANSWERS: dict[str, tuple[str, Sequence[Value]]] = {
     "rate_marriage": ("marriage rating", [1, 2, 3, 4, 5]),

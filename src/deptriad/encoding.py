@@ -8,9 +8,11 @@ from typing import Any
 
 import narwhals as nw
 
+from deptriad.attribute import Attribute
 from deptriad.columns import Frame, held_by, is_whole, number_of, require
 from deptriad.reading import reading
-from deptriad.schema import Attribute, Schema, Value
+from deptriad.schema import Schema
+from deptriad.values import Value
 
 CHAINED = 8
 """Up to so many categories a chain of comparisons beats a lookup on most engines."""

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, cast
 import narwhals as nw
 import numpy as np
 
+from deptriad.attribute import Attribute
 from deptriad.columns import Frame, held_by, require
 from deptriad.encoding import ABSENT, UNSEEN, Encoder, code_of, is_empty
 from deptriad.reading import name_of, opened
-from deptriad.schema import Attribute, Schema
+from deptriad.schema import Schema
 from deptriad.streaming import BATCH, Batch, arrays, batches
 from deptriad.tally import Tally, tallies
 from deptriad.text import printable

@@ -9,8 +9,7 @@ import numpy as np
 
 from deptriad import notebook
 from deptriad.profile import Triad
-from deptriad.schema import closest
-from deptriad.text import printable, rounded_up
+from deptriad.text import closest, printable, rounded_up
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deptriad.attribute import Attribute
 from deptriad.counts import Counts, Layout
-from deptriad.schema import Attribute, Schema
+from deptriad.schema import Schema
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

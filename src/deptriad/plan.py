@@ -15,8 +15,8 @@ from deptriad import files, notebook, uncertainty, utility
 from deptriad.coded import coded_frame
 from deptriad.comparison import Check, Checked, Compared, Comparison
 from deptriad.lines import as_whole
-from deptriad.schema import Schema, closest
-from deptriad.text import aligned, printable, rounded_down, rounded_up
+from deptriad.schema import Schema
+from deptriad.text import aligned, closest, printable, rounded_down, rounded_up
 from deptriad.totals import NUMBERS, sum_up
 from deptriad.witness import witness_of_codes
 

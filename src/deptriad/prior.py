@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 
+from deptriad.attribute import MISSING, OTHER
 from deptriad.counts import Counts
 from deptriad.lines import as_whole
 from deptriad.merging import merged, thin_of
-from deptriad.schema import MISSING, OTHER, Schema, taken_as_public
+from deptriad.schema import Schema, taken_as_public
 from deptriad.tables import Box, Conditional
 from deptriad.text import printable
 from deptriad.uncertainty import Absolute, Confidence, Relative, Spread, Uncertainty

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deptriad import spelling, utility
+from deptriad.attribute import Attribute
 from deptriad.mechanisms import Mechanism, mechanisms
 from deptriad.mechanisms.chance import word_source
 from deptriad.mechanisms.entries import smallest_type
 from deptriad.mechanisms.olh import MOST_VALUES
-from deptriad.schema import Attribute, Schema
+from deptriad.schema import Schema
 from deptriad.spelling import Column, Labels
 
 if TYPE_CHECKING:

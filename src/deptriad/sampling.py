@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deptriad.answers import Answers, Records
+from deptriad.attribute import Attribute
 from deptriad.lines import Floats, as_whole
 from deptriad.mechanisms.base import _one_budget
 from deptriad.mechanisms.entries import smallest_type
@@ -27,7 +28,6 @@ from deptriad.questions import (
     read_texts,
     texts_of,
 )
-from deptriad.schema import Attribute
 from deptriad.spelling import Column, Labels
 from deptriad.strategy import Shares, Strategy, Told, shares_of
 

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deptriad.attribute import Attribute
 from deptriad.mechanisms import GRR, OLH, Mechanism, Staircase
 from deptriad.mechanisms.bits import BitReports
-from deptriad.schema import Attribute
 from deptriad.text import printable
 
 

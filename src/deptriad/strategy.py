@@ -15,8 +15,9 @@ import numpy as np
 from deptriad.answers import Answers
 from deptriad.lines import Floats
 from deptriad.questions import Generator, Question
-from deptriad.schema import Schema, closest
+from deptriad.schema import Schema
 from deptriad.spelling import Column
+from deptriad.text import closest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

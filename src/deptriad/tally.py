@@ -13,8 +13,8 @@ import numpy as np
 
 from deptriad.columns import Frame, held_by, number_of, require
 from deptriad.reading import opened, reading
-from deptriad.schema import Value
 from deptriad.streaming import BATCH, batches
+from deptriad.values import Value
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

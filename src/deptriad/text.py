@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import math
+from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 
 BEYOND_WORDS = 14.0
@@ -63,6 +65,28 @@ def printable(label: str) -> str:
         sign if sign.isprintable() else sign.encode("unicode_escape").decode("ascii")
         for sign in label
     )
+
+
+def brief(value: object, most: int = 120) -> str:
+    """How a message shows a value that may be long."""
+    try:
+        shown = repr(value)
+    except (RecursionError, ValueError):  # nested too deeply, or a number of too many digits
+        return f"a {type(value).__name__}"
+    return shown if len(shown) <= most else shown[: most - 1] + "…"
+
+
+def shortened(values: Sequence[str]) -> str:
+    """The first eight labels, and how many there are if that is not all."""
+    shown = ", ".join(printable(value) for value in values[:8])
+    return shown + (f", … ({len(values)} values)" if len(values) > 8 else "")
+
+
+def closest(name: object, names: Sequence[str]) -> str:
+    """What to say to someone who typed a name that is not there."""
+    near = difflib.get_close_matches(str(name), names, n=1)
+    shown = ", ".join(repr(each) for each in names[:20]) + (", …" if len(names) > 20 else "")
+    return f"did you mean {near[0]!r}? There are {shown}" if near else f"there are {shown}"
 
 
 def aligned(rows: list[tuple[str, ...]]) -> list[str]:

@@ -14,9 +14,8 @@ from deptriad.leakage import leakages, profile
 from deptriad.lines import as_probability
 from deptriad.proof import Form, Proof, Table, finite, shared_target, verify
 from deptriad.rounding import ROUNDOFF, widening
-from deptriad.schema import closest
 from deptriad.tables import Box
-from deptriad.text import printable, rounded_up, times
+from deptriad.text import closest, printable, rounded_up, times
 
 if TYPE_CHECKING:
     from deptriad.lines import Floats, Integers

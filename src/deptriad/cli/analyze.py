@@ -40,9 +40,9 @@ from deptriad.cli.data import (
 from deptriad.coded import coded_frame
 from deptriad.lines import as_budget
 from deptriad.matrix import Leak
-from deptriad.schema import closest
-from deptriad.text import printable, rounded_down, times
-from deptriad.witness import Witness, witness_of_codes
+from deptriad.text import closest, printable, rounded_down, times
+from deptriad.witness import witness_of_codes
+from deptriad.witness_result import Witness
 
 
 @app.command(

@@ -19,9 +19,9 @@ from deptriad.text import printable
 
 if TYPE_CHECKING:
     from deptriad.analysis import Analysis
+    from deptriad.attribute import Attribute
     from deptriad.frames import Progress
     from deptriad.profile import Profile
-    from deptriad.schema import Attribute
 
 MOST_LINES = 64
 """A curve of more lines than this is thinned; it is then a bound on the curve."""

@@ -17,8 +17,7 @@ from deptriad.leakage import triad as triad_of
 from deptriad.lines import as_numbers
 from deptriad.profile import Profile, Triad
 from deptriad.report.colours import MARKERS, ROLES, ROLES_ON_DARK, SEQUENTIAL
-from deptriad.schema import closest
-from deptriad.text import printable, rounded_up
+from deptriad.text import closest, printable, rounded_up
 from deptriad.totals import Totals
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from deptriad.lines import Floats
     from deptriad.plan import Plan
     from deptriad.tables import Box, Conditional
-    from deptriad.witness import Witness
+    from deptriad.witness_result import Witness
 
 NUMBERED = 20
 """Attributes up to which the cells of a heatmap show their numbers."""
