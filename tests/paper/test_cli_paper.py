@@ -2,6 +2,7 @@
 
 import json
 
+import pandas as pd
 import pytest
 
 from deptriad.cli import main
@@ -38,11 +39,17 @@ def test_an_unknown_item_is_an_error(capsys):
 
 def test_datasets_say_where_and_under_which_licence(tmp_path, capsys):
     (tmp_path / "adult.parquet").write_bytes(b"something else")
+    pd.DataFrame({"id": [1, 2]}).to_parquet(tmp_path / "cardio.parquet")
+    for name, rows in (("dss", DATASETS["dss"].rows), ("spm", 5)):
+        pd.DataFrame({"x": range(rows)}).to_parquet(tmp_path / DATASETS[name].file)
     assert ran("datasets", "--data", str(tmp_path), "--json") == 0
     told = {row["name"]: row for row in json.loads(capsys.readouterr().out)["datasets"]}
     assert set(told) == set(DATASETS)
     assert all(row["origin"] and row["licence"] and row["convert"] for row in told.values())
-    assert "another checksum" in told["adult"]["here"]
+    assert "not a Parquet file" in told["adult"]["here"]
+    assert "2 records, not 70,000" in told["cvd"]["here"]
+    assert "5 records" in told["spm"]["here"]
+    assert "another checksum" in told["dss"]["here"]
     assert told["celeba"]["here"] == "absent"
 
 

@@ -69,24 +69,27 @@ def test_table_1_verdicts():
 
 def test_scalability_is_judged_by_the_rows():
     row = {"algorithm": "LTM", "paper_scalable": "no", "scalable": "no"}
-    row |= {"time_grows_as": "size^3", "largest_size": 9}
+    row |= {"time_grows_as": "size^3.5", "largest_size": 9}
     assert table_1._scales(row, quick=False).holds is True
     assert table_1._scales(row | {"scalable": "yes"}, quick=False).holds is False
+    assert table_1._scales(row | {"time_grows_as": "size^2.9"}, quick=False).holds is None
 
 
 @pytest.mark.parametrize(
     "name, exponents, holds",
     [
-        ("hcc-1", ("", 2.9), True),
-        ("hcc-1", ("", 4.9), False),
-        ("triad", (3.0, 0.1), True),
-        ("triad", (3.0, 1.1), False),
-        ("ltm", (3.1, 0.1), None),
-        ("ltm", (3.9, 0.1), False),
+        ("hcc-1", ("", 2.9, 2.0), True),
+        ("hcc-1", ("", 4.9, 2.0), False),
+        ("triad", (3.0, 0.1, 0.0), True),
+        ("triad", (3.0, 1.1, 0.0), False),
+        ("triad", (3.0, 0.1, 1.0), False),
+        ("ltm", (3.1, 0.1, 1.0), None),
+        ("ltm", (3.9, 0.1, 1.0), False),
     ],
 )
 def test_claimed_orders_are_judged_by_measured_exponents(name, exponents, holds):
-    row = dict(zip(("precompute_exponent", "query_exponent"), exponents, strict=True))
+    names = ("precompute_exponent", "query_exponent", "space_exponent")
+    row = dict(zip(names, exponents, strict=True))
     assert table_2._claim(name, row, quick=False).holds is holds
     assert table_2._claim(name, row, quick=True).holds is None
 

@@ -57,7 +57,8 @@ def test_claims_of_the_table_follow_its_rows(table):
     paper = [
         {**row, "exact": row["paper_exact"], "triad": row["paper_triad"]} for row in table.rows
     ]
-    assert table_3._numbers(paper, "adult", quick=False).holds is True
+    same = table_3._numbers(paper, "adult", quick=False)
+    assert (same.holds, same.why) == (True, "")
     assert table_3._numbers(paper, "adult", quick=True).holds is None
     assert table_3._numbers(paper, "dss", quick=False).holds is None
     assert table_3._first_left_out(paper, quick=False).holds is True
@@ -80,6 +81,8 @@ def test_figure_6_claims_follow_its_rows(library):
         assert figure_6._below(high, limit, most).holds is False
     beyond = [{**row, "nmse triad": float(row["epsilon"] > 1.0)} for row in outcome.rows]
     assert figure_6._below(beyond, 0.003, 1.0).holds is True
+    wide = [{**row, "nmse triad": float(row["binning"] == "equal width")} for row in outcome.rows]
+    assert figure_6._looser(wide).count("equal width") == 4
     assert column(outcome.rows, "nmse 8 knots").max() < 1e-4
     assert len(figure_6.draw(as_read_back(outcome.rows)).axes) == 2
 
@@ -95,6 +98,15 @@ def test_figure_7_leaves_out_what_has_no_logarithm(library):
         for row in outcome.rows
     ]
     assert figure_7._dominant(swapped).holds is False
+    turned = [{**row, "with alpha": -float(row["with beta"] or 0.0)} for row in outcome.rows]
+    back = [{**row, "with beta": -float(row["with alpha"] or 0.0)} for row in outcome.rows]
+    assert figure_7._ends(turned)[2].holds is figure_7._ends(outcome.rows)[0].holds
+    assert figure_7._ends(back)[0].holds is figure_7._ends(outcome.rows)[2].holds
+    falling = [{**row, "with alpha": -float(row["epsilon"])} for row in outcome.rows]
+    assert figure_7._ends(falling)[2].holds is False
+    assert "not in this order, and" in figure_7._ends(falling)[2].why
+    none = [{**row, "beta": 1.0} for row in outcome.rows]
+    assert figure_7._excluded(none) == []
     above = [{**row, "leakage": 1.5 if row["kind"] == "pair" else ""} for row in outcome.rows]
     assert figure_7._capped(above).holds is False
     assert len(figure_7.draw(as_read_back(outcome.rows)).axes) == 2

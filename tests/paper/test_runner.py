@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from deptriad.paper import NAMES, items
 from deptriad.paper.data import DATASETS, Library
-from deptriad.paper.item import Claim, Item, Outcome, Work
+from deptriad.paper.item import OURS, Claim, Item, Outcome, Work
 from deptriad.paper.page import page
 from deptriad.paper.runner import read, run
 
@@ -80,7 +80,13 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path):
     assert not (tmp_path / "figure-3.csv").exists()
     list(run([made(compute)], Library(), tmp_path))
     assert calls == ["first", "killed"]
-    assert read(tmp_path)["figure-3"]
+    entry = read(tmp_path)["figure-3"]
+    assert entry["resumed"] is True
+    assert "that of the last part" in page({"figure-3": entry})
+    list(run([made(compute)], Library(), tmp_path, again=True))
+    entry = read(tmp_path)["figure-3"]
+    assert entry["resumed"] is False
+    assert "that of the last part" not in page({"figure-3": entry})
 
 
 def test_kept_parts_of_other_settings_are_not_taken(tmp_path):
@@ -147,11 +153,13 @@ def test_rows_must_agree():
 
 def test_the_page_says_what_does_not_hold_and_why(tmp_path):
     broken = Claim("a | b < c", "2", False, "the paper forgets a logarithm")
-    entry = Outcome([{"x": 1}], [CLAIM, broken], "none", ["a note"])
+    extra = Claim(f"{OURS}ours is better", "3", True)  # told, and not counted
+    entry = Outcome([{"x": 1}], [CLAIM, broken, extra], "none", ["a note"])
     list(run([made(lambda work: entry)], Library(), tmp_path))
     text = page(read(tmp_path))
     assert "| a \\| b &lt; c | 2 | **does not hold**: the paper forgets a logarithm |" in text
     assert "| [figure-3](#figure-3) | an item | 2 | 1 | 1 | 0 |" in text
+    assert "| (not in the paper) ours is better | 3 | holds |" in text
     assert "Not run: table-1" in text
 
 

@@ -53,6 +53,14 @@ def plans(library):
     return figure_9.run(Work("figure-9", library, quick=True))
 
 
+def test_the_states_own_budgets_are_by_the_exact_leakage(survey, plans):
+    """As the paper has them, and not by the triad."""
+    others = survey.others()[:3]
+    own = [descend(survey.actual[s], by_ltm(survey.actual[s]), PROMISE, 50) for s in others]
+    shown = column(those(plans.rows, plan="LTM, nominal"), "actual mean")
+    assert shown == pytest.approx(np.mean(own, axis=0))
+
+
 def test_plans_hold_what_they_promise_for_the_known_states(survey, plans):
     for name, guarantee, analysis in (
         ("triad, nominal", "pairwise", survey.analysis()),
@@ -83,6 +91,10 @@ def test_claims_of_figure_9_follow_its_rows(plans):
     apart = [{**row, "budget": 2.0 if "aware" in row["plan"] else 1.0} for row in plans.rows]
     assert figure_9._smaller(apart).holds is False
     assert figure_9._envelope(apart).holds is False
+    level = [{**row, "budget": 0.9, "actual mean": 1.0, "actual std": 0.1} for row in plans.rows]
+    assert figure_9._envelope(level).holds is True
+    far = [{**row, "budget": 0.5} for row in level]
+    assert figure_9._envelope(far).holds is False  # below, but nowhere near the edge
     broken = [{**row, "broken": 9, "proved": 9} for row in plans.rows]
     assert figure_9._kept(broken).holds is False
     assert figure_9._proved(broken, quick=False).holds is False
@@ -101,6 +113,9 @@ def test_figure_12_points_by_hand(library, survey):
     assert row["over"] == 0.0 or row["under"] == 0.0
     none = [{**row, "under": 0.0} for row in outcome.rows]
     assert figure_12._considerable(none).holds is False
+    assert figure_12._alike(outcome.rows).holds is True
+    first = {**outcome.rows[0], "under": 1.0}  # one point is enough, whatever the mean
+    assert figure_12._alike([first, *outcome.rows[1:]]).holds is False
     assert len(figure_12.draw(as_read_back(outcome.rows)).axes) == 2
 
 
@@ -121,4 +136,12 @@ def test_figure_13_wider_boxes_underestimate_less(library):
         {**row, "under": 1.0 if row["spread"] in ("range", "std") else 0.0} for row in outcome.rows
     ]
     assert figure_13._less(flipped).holds is False
+    verdicts = []
+    for wide in ({"range": ("over", "under")}, {"range": ("over",), "std": ("under",)}, {}):
+        rows = [
+            {**row, **dict.fromkeys(wide.get(row["spread"], ()), 1.0 + row["set"])}
+            for row in ({**row, "over": 1.0, "under": 1.0} for row in outcome.rows)
+        ]
+        verdicts.append(figure_13._stable(rows).holds)
+    assert verdicts == [True, None, False]
     assert len(figure_13.draw(as_read_back(outcome.rows)).axes) == 4

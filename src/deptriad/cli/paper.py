@@ -111,13 +111,15 @@ def _run(
 
 
 def _line(done: Any) -> str:
+    from deptriad.paper.item import verdicts
+
     name = f"[bold]{done.item.name}[/]"
     if done.entry is None:
         return f"{name} is skipped: {escape(done.why)}"
-    verdicts = [claim["holds"] for claim in done.entry["claims"]]
+    found = verdicts(done.entry["claims"])
     kept = " (from an earlier run)" if done.how == "kept" else f" in {done.entry['seconds']:g} s"
-    broken = verdicts.count(False)
-    return f"{name}: {verdicts.count(True)} of {len(verdicts)} claims hold, {broken} do not{kept}"
+    broken = found.count(False)
+    return f"{name}: {found.count(True)} of {len(found)} claims hold, {broken} do not{kept}"
 
 
 def _write_page(out: Path, path: Path) -> None:
@@ -174,9 +176,12 @@ def _state(library: Any, name: str) -> str:
 
     if not library.has(name):
         return "absent"
-    same = library.fingerprint(name) == DATASETS[name].sha256
-    return (
-        "there, and the same"
-        if same
-        else "there, with another checksum: Parquet files differ by the program that wrote them"
-    )
+    if library.fingerprint(name) == DATASETS[name].sha256:
+        return "there, and the same"
+    try:
+        found, expected = library.count(name), DATASETS[name].rows
+    except ValueError as error:
+        return f"there, but not a Parquet file: {error}"
+    if found != expected:
+        return f"there, with {found:,} records, not {expected:,}: numbers will differ"
+    return "there, with another checksum: Parquet files differ by the program that wrote them"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from deptriad.schema import closest
+from deptriad.text import closest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -133,9 +133,8 @@ def draw(rows: Sequence[Row]) -> Figure:
         axes.bar_label(bars, [f" {number:.4f}" for number in numbers], fontsize=8)
     axes.set_yticks(place, [str(row["what"]) for row in rows])
     axes.invert_yaxis()
-    axes.set_xlabel("nats")
     axes.set_xlim(0, 1.3 * float(figures.column(rows, "paper").max()))
-    figures.legend(axes, loc="lower right")
+    figures.legend(axes, loc="upper right")
     return figure
 
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from deptriad.schema import Attribute, Schema
+from deptriad.attribute import Attribute
+from deptriad.schema import Schema
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,7 +46,7 @@ class Dataset:
     convert
         How to make the file of the original.
     rows
-        How many records it has; another number is reported.
+        How many records it has; ``deptriad datasets --data`` tells another number.
     sha256
         Of the file as used here; Parquet written by another program has another, so a difference is told and no error.
     prepare
@@ -108,6 +109,12 @@ class Library:
         if name not in self._sums:
             self._sums[name] = sha256(self.path(name).read_bytes()).hexdigest()
         return self._sums[name]
+
+    def count(self, name: str) -> int:
+        """How many records a dataset's file has, without reading them."""
+        from pyarrow.parquet import read_metadata
+
+        return int(read_metadata(self.path(name)).num_rows)
 
     def records(
         self, name: str, binning: Binning = "quantile", bins: int = 10
@@ -296,8 +303,8 @@ DATASETS = {
             "LFW, only people with at least 20 images: a biased part",
             "'Labeled Faces in the Wild' attributes of Kumar et al. (2009), file lfw_attributes.txt",
             "for non-commercial research",
-            "read the tab-separated table, write dots for spaces in its names, keep people with 20 images or more, "
-            "write Parquet",
+            "read the tab-separated table, write dots for spaces in its names, keep people who have 20 images or "
+            "more in LFW (62, two of them with 19 in this file), write Parquet",
             2_999,
             "71cb27deb16acbe90a6d6813c4446626f66d55c0662456e1bfd9bd9b99280a85",
             _portraits,
@@ -306,9 +313,12 @@ DATASETS = {
             "spm",
             "cps_spm_2019.parquet",
             "SPM, another edition: based on the CPS, 17 of 38 attributes, 158 thousand of 3 million records",
-            "US Census Bureau, Supplemental Poverty Measure research files, CPS ASEC of 2019",
+            "US Census Bureau, Supplemental Poverty Measure research files, that of the year 2019 (from the CPS ASEC)",
             "public domain",
-            "keep the SPM columns in lower case and write Parquet",
+            "a row for each person; keep h_seq and these columns, in lower case, and write Parquet: spm_poor, "
+            "spm_tenmortstatus, spm_totval, spm_snapsub, spm_caphousesub, spm_schlunch, spm_engval, spm_wicval, "
+            "spm_fedtax, spm_eitc, spm_actc, spm_fica, spm_sttax, spm_childsuppd, spm_capwkccxpns, spm_medxpns, "
+            "spm_hage",
             157_959,
             "3a2ad92cc50e436446c4c2a5d8258b1068b60f857238f16e04b04651d6ae9d86",
             _poverty,
@@ -320,7 +330,8 @@ DATASETS = {
             "Australian Government's open-data portal, 'DSS Payment Demographic Data', SA2 tables, nine quarters "
             "to 2025",
             "CC BY",
-            "stack the quarters' SA2 sheets with a column date and write Parquet",
+            "stack the SA2 sheets of June 2023 to June 2025, name their first columns SA2_CODE_2021 and SA2_Name_2021, "
+            "add a column date, such as 2023-06, keep the 21 payments that all quarters have, write Parquet",
             22_086,
             "f58532e262fe532435409149a2d149c8190f51964269f96b685f88398d3ed921",
             _payments,
@@ -331,7 +342,8 @@ DATASETS = {
             "SPM's survey by state, in another survey: the ACS persons of 2018 in 14 states",
             "US Census Bureau, American Community Survey, Public Use Microdata Sample 2018, 1-year, person files",
             "public domain",
-            "stack the person files of the states, a part of each, and write Parquet",
+            "stack the person files of DE, HI, ID, ME, MT, NE, NH, NM, ND, RI, SD, VT, WV and WY, all records, with at "
+            f"least the columns {', '.join(dict.fromkeys((STATE, *EIGHT.names, *NINE.names)))}, and write Parquet",
             173_916,
             "a2fe80e3ce0b1046055b12967265c21c8123118ce0847abbfafac3891f2ee4cf",
             _adults,

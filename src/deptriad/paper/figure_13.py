@@ -10,7 +10,7 @@ import numpy as np
 
 import deptriad as dt
 from deptriad.paper import figures
-from deptriad.paper.estimation import EPSILON, NOTE, points, scatter, summary
+from deptriad.paper.estimation import EPSILON, NOTE, SURE, points, scatter, summary
 from deptriad.paper.item import Claim, Item, Outcome, Row, Work
 from deptriad.paper.states import DATA, KNOWN, Survey
 
@@ -95,25 +95,33 @@ def _less(rows: Sequence[Row]) -> Claim:
 
 
 def _stable(rows: Sequence[Row]) -> Claim:
-    """How much the mean overestimation differs between choices of known states: as it is, and relative to its size."""
-    told, moves, shares = [], [], []
-    for spread in ("range", "std"):
-        over, under = (_sets(rows, spread, name) for name in ("over", "under"))
-        moves.append(float(np.std(over, ddof=1)))
-        shares.append(moves[-1] / float(over.mean()))
-        told.append(
-            f"{spread}: over {over.mean():.3f} ± {moves[-1]:.3f} ({shares[-1]:.0%}), "
-            f"under {under.mean():.5f} ± {np.std(under, ddof=1):.5f}"
-        )
-    more, relatively = moves[0] > moves[1], shares[0] > shares[1]
+    """How much mean errors differ between choices of known states: as they are, and relative to their size."""
+    told: list[str] = []
+    more: dict[str, bool] = {}
+    for name, digits in (("over", 3), ("under", 5)):
+        found = [_sets(rows, spread, name) for spread in ("range", "std")]
+        moves = [float(np.std(each, ddof=1)) for each in found]
+        shares = [
+            move / max(float(each.mean()), SURE) for move, each in zip(moves, found, strict=True)
+        ]
+        more |= {f"{name}estimation": moves[0] > moves[1]}
+        more |= {f"{name}estimation relative to its size": shares[0] > shares[1]}
+        told += [
+            f"{spread} {name} {each.mean():.{digits}f} ± {move:.{digits}f} ({share:.0%})"
+            for spread, each, move, share in zip(
+                ("range", "std"), found, moves, shares, strict=True
+            )
+        ]
+    strongly = [name for name, varies in more.items() if varies]
     return Claim(
         "the range depends strongly on which states are known, the standard deviation less",
-        f"mean ± standard deviation over {len(over)} choices of five states: " + "; ".join(told),
-        more and relatively,
+        f"mean ± standard deviation over {len(found[0])} choices of five states: "
+        + "; ".join(told),
+        True if len(strongly) == len(more) else None if strongly else False,
         ""
-        if more and relatively
-        else f"it depends on how one measures: the overestimation by the range varies {'more' if more else 'less'}, "
-        f"relative to its size {'more' if relatively else 'less'}; the paper does not say",
+        if len(strongly) == len(more)
+        else f"the paper does not say what it measures: of {len(more)} measures the range varies more by "
+        f"{len(strongly)} ({', '.join(strongly) or 'none'})",
     )
 
 

@@ -65,7 +65,8 @@ def _different(rows: Sequence[Row]) -> Claim:
     holds = first > 2.0 * second
     return Claim(
         "the leakage (CPL*) of the two scenarios differs significantly, though α, γ, δ are the same",
-        f"{first:.4f} and {second:.4f} at ε = 1, and (α, γ, δ) says {_at(rows, 1, 'uncalibrated', 1.0):.4f} of both",
+        f"{first:.4f} and {second:.4f} at ε = 1, and (α, γ, δ) says {_at(rows, 1, 'uncalibrated', 1.0):.4f} of both "
+        "(significantly: more than twice)",
         bool(holds),
         "" if holds else "less than a factor of 2 apart",
     )

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from deptriad.lines import Floats
 
 AT = 1.0
+STEP = 0.005
+"""A curve goes one way if no step goes back by as much."""
 PAIR, CORRELATION = "pair", "correlation"
 COLUMNS: tuple[str, ...] = ("kind", "binning", "dataset", "source", "target", "epsilon")
 COLUMNS += ("alpha", "beta", "leakage", "with alpha", "with beta")
@@ -106,7 +108,9 @@ def _linear(rows: Sequence[Row]) -> Claim:
     holds = min(found.values()) > 0.9
     return Claim(
         "at ε = 1 ln β and ln CPL are related about linearly (where 0 < β < ∞)",
-        "correlation " + ", ".join(f"{value:.3f} ({label})" for label, value in found.items()),
+        "correlation "
+        + ", ".join(f"{value:.3f} ({label})" for label, value in found.items())
+        + " (about linearly: above 0.9)",
         holds,
         "" if holds else "the correlation is not above 0.9",
     )
@@ -119,17 +123,21 @@ def _ends(rows: Sequence[Row]) -> list[Claim]:
         ("alpha", 1.0, "rises from 0.67 to 0.97"),
     ):
         curves = {label: _curve(rows, label, name) for label in five.BINNINGS}
-        monotone = all(bool((sign * np.diff(curve) > -0.005).all()) for curve in curves.values())
+        monotone = all(bool((sign * np.diff(curve) > -STEP).all()) for curve in curves.values())
+        ordered = all(bool(sign * (curve[-1] - curve[0]) > 0.0) for curve in curves.values())
         shown = ", ".join(f"{c[0]:.2f} to {c[-1]:.2f} ({label})" for label, c in curves.items())
         word = "β" if name == "beta" else "α"
         claims.append(
             Claim(
                 f"the correlation of ln {word} with ln CPL {paper.split(' from')[0]} as ε grows",
-                f"from {shown} over ε from 0.01 to 10",
-                monotone,
-                ""
+                f"from {shown} over ε from 0.01 to 10, no step going back by {STEP:g} or more"
                 if monotone
-                else f"its ends are in this order, but it does not go one way: {_turn(curves, sign)}",
+                else f"from {shown} over ε from 0.01 to 10",
+                monotone and ordered,
+                ""
+                if monotone and ordered
+                else f"its ends are {'in this order, but' if ordered else 'not in this order, and'} it does not "
+                f"go one way: {_turn(curves, sign)}",
             )
         )
         claims.append(
@@ -171,6 +179,8 @@ def _excluded(rows: Sequence[Row]) -> list[str]:
     pairs = figures.those(rows, kind=PAIR)
     unbounded = sum(str(row["beta"]) == "" for row in pairs)
     zero = figures.column(pairs, "beta") == 0.0
+    if not zero.any():
+        return []
     leakage = figures.column(pairs, "leakage")[zero]
     worst = [row for row, without in zip(pairs, zero, strict=True) if without][
         int(np.argmax(leakage))
@@ -203,6 +213,9 @@ def draw(rows: Sequence[Row]) -> Figure:
         )
     left.set(xscale="log", yscale="log", xlabel="β", ylabel="leakage at ε = 1 (nats)")
     figures.legend(left, markerscale=2.0)
+    pairs = figures.those(rows, kind=PAIR, binning="equal counts")
+    hidden = len(pairs) - int(np.sum(figures.column(pairs, "beta") > 0.0))
+    left.set_xlabel(f"β ({hidden} of {len(pairs)} pairs have 0 or ∞, not shown)")
     figures.name_panel(left, "a", "β against the leakage, equal counts")
     for label, dash in zip(five.BINNINGS, figures.DASHES, strict=False):
         budgets = figures.column(figures.those(rows, kind=CORRELATION, binning=label), "epsilon")

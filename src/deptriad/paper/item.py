@@ -22,6 +22,14 @@ if TYPE_CHECKING:
 Row = Mapping[str, Any]
 """A line of an item's CSV: text, numbers and nothing else."""
 
+OURS = "(not in the paper) "
+"""How a claim begins that the paper does not make: it is told, and not counted among the paper's."""
+
+
+def verdicts(claims: Sequence[Mapping[str, Any]]) -> list[bool | None]:
+    """Which of the paper's own claims hold, from the entry of an item."""
+    return [claim["holds"] for claim in claims if not claim["paper"].startswith(OURS)]
+
 
 @dataclass(frozen=True)
 class Claim:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from deptriad.paper import NAMES
+from deptriad.paper.item import verdicts
 
 VERDICTS = {True: "holds", False: "**does not hold**", None: "cannot be compared"}
 
@@ -40,8 +41,8 @@ def _summary(entries: list[Mapping[str, Any]]) -> str:
         "|---|---|--:|--:|--:|--:|",
     ]
     for entry in entries:
-        verdicts = [claim["holds"] for claim in entry["claims"]]
-        counts = (len(verdicts), *(verdicts.count(each) for each in (True, False, None)))
+        found = verdicts(entry["claims"])
+        counts = (len(found), *(found.count(each) for each in (True, False, None)))
         numbers = " | ".join(str(count) for count in counts)
         lines.append(
             f"| [{entry['name']}](#{entry['name']}) | {_text(entry['title'])} | {numbers} |"
@@ -68,9 +69,12 @@ def _section(entry: Mapping[str, Any], figures: str | None) -> str:
 def _run(entry: Mapping[str, Any]) -> str:
     settings, machine = entry["settings"], entry["machine"]
     how = "quick, on small samples" if settings["quick"] else "in full"
+    resumed = ", after it was stopped before: the time is that of the last part" * bool(
+        entry.get("resumed")
+    )
     return (
         f"Run {how} with deptriad {settings['deptriad']}, seed {settings['seed']}, in {entry['seconds']:g} s "
-        f"on {machine['cores']} cores."
+        f"on {machine['cores']} cores{resumed}."
     )
 
 

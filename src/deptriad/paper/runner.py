@@ -122,7 +122,8 @@ def _run_one(
 ) -> dict[str, Any]:
     parts = folder / ".parts" / item.name
     stamp = parts / "settings.json"
-    if again or not stamp.is_file() or json.loads(stamp.read_text()) != settings:
+    resumed = not again and stamp.is_file() and json.loads(stamp.read_text()) == settings
+    if not resumed:
         shutil.rmtree(parts, ignore_errors=True)
         with files.whole(stamp, folders=True) as partial:
             partial.write_text(json.dumps(settings))
@@ -146,6 +147,7 @@ def _run_one(
         "notes": list(outcome.notes),
         "settings": settings,
         "seconds": round(seconds, 1),
+        "resumed": resumed,
         "machine": machine(),
     }
 

@@ -64,7 +64,7 @@ def fate_of(
     """What a state would have chosen for itself, and whether each plan keeps its promise there."""
     own = survey.actual[state]
     found: dict[str, Any] = {
-        "pairwise": descend(own, by_triads(own), PROMISE, steps).tolist(),
+        "pairwise": descend(own, by_ltm(own), PROMISE, steps).tolist(),  # by CPL*, as the paper
         "certified": list(dt.calibrate(own, PROMISE).budgets.values()),
     }
     for name, guarantee in PLANS.items():
