@@ -222,7 +222,7 @@ def _alike(rows: Sequence[Row]) -> list[Claim]:
 
 
 def _constant(rows: Sequence[Row]) -> Claim:
-    """Attributes whose AIA is the same everywhere; those among them that others would tell without noise are not weak."""
+    """Attributes whose AIA is the same everywhere; those that others would tell without noise are not weak."""
     names = values(rows, "attribute")
     flat = [
         name
