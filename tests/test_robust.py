@@ -99,7 +99,8 @@ def test_tuned_robust_triad_is_never_looser_than_the_paper_in_its_range(uncertai
     tuned = dt.triad(uncertain.box, epsilon_max=most).leakage(grid)
     paper = dt.triad(uncertain.box, relaxation="paper").leakage(grid)
     assert (tuned <= paper * (1 + 1e-11) + 1e-12).all()
-    assert (dt.leakage(uncertain.box, grid) <= tuned * (1 + 1e-11) + 1e-12).all()
+    # leakage() may stop at its limit for large ε, which is above it by a part of about e^−ε: 4e-9 was seen at ε = 20
+    assert (dt.leakage(uncertain.box, grid) <= tuned * (1 + 1e-8) + 1e-12).all()
 
 
 @given(boxes())
