@@ -24,7 +24,7 @@ def test_columns_are_numbers_and_empty_cells_are_nan():
 
 
 def test_a_drawn_table_has_every_cell():
-    figure = figures.as_table(ROWS, ["name", "size"], [1.0, 1.0], "title")
+    figure = figures.as_table(ROWS, {"name": 1.0, "size": 1.0}, "title")
     texts = [text.get_text() for text in figure.axes[0].texts]
     assert texts == ["title", "name", "size", "a", "10", "b", "10", "a", "20"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -115,16 +115,15 @@ def _number(cell: Any) -> float:
     return float("nan") if cell is None or cell == "" else float(cell)
 
 
-def as_table(
-    rows: Sequence[Row], names: Sequence[str], widths: Sequence[float], title: str
-) -> Figure:
-    """A table drawn as text: some columns of the rows, with their widths in inches.
+def as_table(rows: Sequence[Row], columns: Mapping[str, float], title: str) -> Figure:
+    """A table drawn as text: some columns of the rows, with their widths in inches; "_" in their names is a space.
 
     Lines are broken to fit; a cell takes as many lines as it needs.
     """
     from matplotlib.figure import Figure
 
-    cells = [list(names)] + [[str(row[name]) for name in names] for row in rows]
+    heads, widths = [name.replace("_", " ") for name in columns], list(columns.values())
+    cells = [heads] + [[str(row[name]) for name in columns] for row in rows]
     broken = [
         [_broken(cell, width) for cell, width in zip(line, widths, strict=True)] for line in cells
     ]

@@ -1,19 +1,19 @@
-"""How the paper scores estimates on whole datasets: TCPL, estimation error and NMSE over all ordered pairs."""
+"""Estimates of all ordered pairs of a dataset at once; ``deptriad.metrics`` scores them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from itertools import permutations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 import deptriad as dt
+from deptriad.metrics import normalized_squared_error
 from deptriad.paper.estimators import EPSILON_MAX, KNOTS
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
     from deptriad.lines import Floats
     from deptriad.prior import Prior
 
@@ -21,27 +21,25 @@ ESTIMATES = ("exact", "triad", "tuned", "8 knots")
 """The leakage itself, the paper's triad, and ours beside it."""
 
 
-def tcpl(leakages: ArrayLike) -> float:
-    """Sum of the leakages of all ordered pairs (the paper's TCPL).
+def as_matrix(leakages: Floats) -> Floats:
+    """Leakages of all ordered pairs, in the order of ``permutations``, as a matrix; its diagonal is 0.
 
-    >>> tcpl([0.25, 0.5])
-    0.75
+    >>> as_matrix(np.array([0.25, 0.5])).tolist()
+    [[0.0, 0.25], [0.5, 0.0]]
     """
-    return float(np.sum(leakages))
+    size = round((1.0 + math.sqrt(1.0 + 4.0 * len(leakages))) / 2.0)
+    matrix = np.zeros((size, size))
+    matrix[~np.eye(size, dtype=np.bool_)] = leakages
+    return matrix
 
 
-def cpl_error(estimated: ArrayLike, exact: ArrayLike) -> Floats:
-    """Estimate less truth, pair by pair (the paper's CPL estimation error); negative where it is no bound."""
-    return np.asarray(estimated, dtype=np.float64) - np.asarray(exact, dtype=np.float64)
-
-
-def nmse(estimated: ArrayLike, exact: ArrayLike) -> float:
-    """Squared errors over squared leakages, summed over all pairs (the paper's NMSE-CPL).
-
-    >>> nmse([1.0, 2.0], [1.0, 1.0])
-    0.5
-    """
-    return float(np.sum(cpl_error(estimated, exact) ** 2) / np.sum(np.square(exact)))
+def nmse(leakages: Mapping[str, Floats]) -> dict[str, float]:
+    """The paper's NMSE-CPL of every estimate, from leakages of all ordered pairs."""
+    exact = as_matrix(leakages["exact"])
+    return {
+        f"nmse {name}": normalized_squared_error(as_matrix(leakages[name]), exact)
+        for name in ESTIMATES[1:]
+    }
 
 
 def pair_tables(prior: Prior) -> list[dt.Conditional]:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deptriad.metrics import total_leakage
 from deptriad.paper import figures, five
 from deptriad.paper.data import FIVE
 from deptriad.paper.item import OURS, Claim, Item, Outcome, Row, Work
-from deptriad.paper.measures import ESTIMATES, Estimators, nmse, pair_tables, tcpl
+from deptriad.paper.measures import ESTIMATES, Estimators, as_matrix, nmse, pair_tables
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -72,8 +73,8 @@ def _rows(name: str, variant: str, tables: Sequence[Conditional]) -> list[Row]:
         row |= dict(
             zip(("paper_exact", "paper_triad", "paper_nmse"), PAPER[name, epsilon], strict=True)
         )
-        row |= {each: tcpl(leakages[each]) for each in ESTIMATES}
-        row |= {f"nmse {each}": nmse(leakages[each], leakages["exact"]) for each in ESTIMATES[1:]}
+        row |= {each: total_leakage(as_matrix(leakages[each])) for each in ESTIMATES}
+        row |= nmse(leakages)
         found.append(row)
     return found
 
@@ -217,7 +218,7 @@ def draw(rows: Sequence[Row]) -> Figure:
     ]
     widths = (0.75, 1.35, 0.4, 1.25, 0.95, 0.75, 0.75, 0.75, 0.75, 0.95, 0.95, 1.05)
     title = "Total leakage of all ordered pairs: the paper's (TCPL*, triad), and ours"
-    return figures.as_table(shown, list(shown[0]), widths, title)
+    return figures.as_table(shown, dict(zip(shown[0], widths, strict=True)), title)
 
 
 ITEM = Item(
