@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from _results import save
 
-from deptriad.attack.attacker import Tokens
+from deptriad.attacks.attacker import Tokens
 
 RECORDS, SOME = 100_000, 20_000
 QUESTIONS, SIZE, CLASSES, BUDGET = 9, 5, 6, 2.0
@@ -66,7 +66,7 @@ def tokens(reports: np.ndarray) -> Tokens:
 
 def epochs(reports: np.ndarray, target: np.ndarray) -> dict[str, float]:
     """Seconds of one epoch over all records, in micro-batches and a batch at a time."""
-    from deptriad.attack.tabtransformer import TabTransformer
+    from deptriad.attacks.tabtransformer import TabTransformer
 
     seen = tokens(reports)
     micro = TabTransformer(epochs=1, least_updates=1)
@@ -81,7 +81,7 @@ def epochs(reports: np.ndarray, target: np.ndarray) -> dict[str, float]:
 
 
 def transformer(train: Known, fresh: Known) -> dict[str, float]:
-    from deptriad.attack.tabtransformer import TabTransformer
+    from deptriad.attacks.tabtransformer import TabTransformer
 
     start = time.perf_counter()
     fitted = TabTransformer().fit(tokens(train[0]), train[1], SIZE, np.random.default_rng(1))

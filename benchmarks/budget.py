@@ -20,11 +20,11 @@ import pandas as pd
 from _results import best, save
 
 import deptriad as dt
-from deptriad.budget import calibrate
-from deptriad.constraints import constraints
+from deptriad.mechanisms.expected_error import Utility
 from deptriad.paper.data import STATE, Library
 from deptriad.paper.states import Survey
-from deptriad.utility import Utility
+from deptriad.planning.calibrate import calibrate
+from deptriad.planning.constraints import constraints
 
 SHARED = Path(os.environ.get("DEPTRIAD_SHARED", Path(__file__).resolve().parents[2] / "shared"))
 TOTAL = 3.0

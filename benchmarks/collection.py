@@ -17,9 +17,11 @@ import pandas as pd
 from _results import best, save
 
 import deptriad as dt
-from deptriad.collection import Sample, Split, perturb, perturb_file
-from deptriad.marginals import estimate
-from deptriad.simulation import simulate
+from deptriad.collection.marginal import estimate
+from deptriad.collection.perturb import perturb, perturb_file
+from deptriad.collection.sample import Sample
+from deptriad.collection.simulation import simulate
+from deptriad.collection.split import Split
 
 SIZES = (2, 2, 5, 9, 4, 7, 12, 30)
 LIMIT = 10.0

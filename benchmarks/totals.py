@@ -22,8 +22,8 @@ from _results import save
 from scipy.spatial.distance import pdist
 
 import deptriad as dt
-from deptriad.interactions import interactions_of_codes
-from deptriad.witness import witness_of_codes
+from deptriad.witnesses.interactions import interactions_of_codes
+from deptriad.witnesses.witness import witness_of_codes
 
 SHARED = Path(os.environ.get("DEPTRIAD_SHARED", Path(__file__).resolve().parents[2] / "shared"))
 SEED = 20261116

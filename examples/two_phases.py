@@ -21,11 +21,12 @@ import numpy as np
 import pandas as pd
 
 import deptriad as dt
-from deptriad.budget import calibrate
-from deptriad.collection import Split, perturb
-from deptriad.marginals import estimate
-from deptriad.plan import Plan
-from deptriad.reports_prior import prior_from_reports
+from deptriad.collection.learnt_prior import prior_from_reports
+from deptriad.collection.marginal import estimate
+from deptriad.collection.perturb import perturb
+from deptriad.collection.split import Split
+from deptriad.planning.calibrate import calibrate
+from deptriad.planning.plan import Plan
 
 BESIDE = Path(__file__).resolve().parents[2] / "shared"
 USUAL = Path(os.environ.get("DEPTRIAD_SHARED", BESIDE)) / "data" / "acs_2018_14_states.parquet"

@@ -17,6 +17,6 @@ def test_examples(name):
         pytest.importorskip("typer")
     if name == "deptriad.report.plots":
         pytest.importorskip("matplotlib")
-    if name == "deptriad.attack.tabtransformer":
+    if name == "deptriad.attacks.tabtransformer":
         pytest.importorskip("torch")
     assert doctest.testmod(importlib.import_module(name)).failed == 0

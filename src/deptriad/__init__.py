@@ -1,49 +1,51 @@
 """How much a locally private release of one attribute gives away about the others.
 
-The formulas are here at once; what reads data, plans and collects is loaded when it is first named.
+Each name is loaded, with the room that it comes from, when it is first used.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from deptriad import metrics
-from deptriad.attack.run import attack, attack_all
-from deptriad.interactions import Interactions, interactions
-from deptriad.leakage import (
-    Explanation,
-    leakage,
-    leakages,
-    profile,
-    triad,
-    triads,
-    uncalibrated,
-    where,
-)
-from deptriad.profile import Profile, Triad
-from deptriad.tables import Box, Conditional
-from deptriad.uncertainty import Absolute, Confidence, Relative, Spread
-from deptriad.witness import witness
-from deptriad.witness_check import attained
-from deptriad.witness_result import Witness
-
 if TYPE_CHECKING:
-    from deptriad.analysis import Analysis, analyze
-    from deptriad.attack.result import AttackResult
-    from deptriad.attribute import Attribute
-    from deptriad.budget import calibrate
-    from deptriad.counts import Counts
-    from deptriad.marginals import Marginal
-    from deptriad.matrix import LeakageMatrix
-    from deptriad.plan import Plan
-    from deptriad.prior import Prior
+    from deptriad import metrics
+    from deptriad.analysis.analysis import Analysis, analyze
+    from deptriad.analysis.leakage_matrix import LeakageMatrix
+    from deptriad.analysis.prior import Prior
+    from deptriad.attacks.result import AttackResult
+    from deptriad.attacks.run import attack, attack_all
+    from deptriad.collection.accuracy_study import marginal_study
+    from deptriad.collection.marginal import Marginal
+    from deptriad.collection.sample import Sample
+    from deptriad.collection.sample_with_fakes import SampleWithFakes
+    from deptriad.collection.simulation import simulate
+    from deptriad.collection.split import Split
+    from deptriad.curves.leakage import (
+        Explanation,
+        leakage,
+        leakages,
+        profile,
+        triad,
+        triads,
+        uncalibrated,
+        where,
+    )
+    from deptriad.curves.profile import Profile, Triad
+    from deptriad.data.attribute import Attribute
+    from deptriad.data.counts import Counts
+    from deptriad.data.schema import Schema
+    from deptriad.planning.calibrate import calibrate
+    from deptriad.planning.plan import Plan
     from deptriad.report.plots import plot_leakage, plot_plan, plot_profile, plot_totals
-    from deptriad.schema import Schema
-    from deptriad.simulation import simulate
-    from deptriad.strategies import Sample, SampleWithFakes, Split
-    from deptriad.study import marginal_study
-    from deptriad.totals import Proof, Total, Totals, target_total, verify
+    from deptriad.tables.table import Box, Conditional
+    from deptriad.tables.uncertainty import Absolute, Confidence, Relative, Spread
+    from deptriad.totals.proof import Proof, verify
+    from deptriad.totals.totals import Total, Totals, target_total
+    from deptriad.witnesses.attained import attained
+    from deptriad.witnesses.interactions import Interactions, interactions
+    from deptriad.witnesses.result import Witness
+    from deptriad.witnesses.witness import witness
 
-__version__ = "0.1.0"
+    __version__: str
 
 __all__ = [
     "Absolute",
@@ -97,38 +99,56 @@ __all__ = [
     "witness",
 ]
 
-# Which module holds each name that is loaded when first used. A function of the same name as its
-# module cannot be one of these: importing the module would take its place.
-_WHERE = {
-    "Analysis": "analysis",
-    "AttackResult": "attack.result",
-    "Attribute": "attribute",
-    "Counts": "counts",
-    "LeakageMatrix": "matrix",
-    "Marginal": "marginals",
-    "Plan": "plan",
-    "Prior": "prior",
-    "Proof": "totals",
-    "Sample": "strategies",
-    "SampleWithFakes": "strategies",
-    "Schema": "schema",
-    "Split": "strategies",
-    "Total": "totals",
-    "Totals": "totals",
-    "analyze": "analysis",
-    "calibrate": "budget",
-    "marginal_study": "study",
-    "plot_leakage": "report.plots",
-    "plot_plan": "report.plots",
-    "plot_profile": "report.plots",
-    "plot_totals": "report.plots",
-    "simulate": "simulation",
-    "target_total": "totals",
-    "verify": "totals",
+_HOME = {
+    "analysis.analysis": ("Analysis", "analyze"),
+    "analysis.leakage_matrix": ("LeakageMatrix",),
+    "analysis.prior": ("Prior",),
+    "attacks.result": ("AttackResult",),
+    "attacks.run": ("attack", "attack_all"),
+    "collection.accuracy_study": ("marginal_study",),
+    "collection.marginal": ("Marginal",),
+    "collection.sample": ("Sample",),
+    "collection.sample_with_fakes": ("SampleWithFakes",),
+    "collection.simulation": ("simulate",),
+    "collection.split": ("Split",),
+    "curves.leakage": (
+        "Explanation",
+        "leakage",
+        "leakages",
+        "profile",
+        "triad",
+        "triads",
+        "uncalibrated",
+        "where",
+    ),
+    "curves.profile": ("Profile", "Triad"),
+    "data.attribute": ("Attribute",),
+    "data.counts": ("Counts",),
+    "data.schema": ("Schema",),
+    "planning.calibrate": ("calibrate",),
+    "planning.plan": ("Plan",),
+    "report.plots": ("plot_leakage", "plot_plan", "plot_profile", "plot_totals"),
+    "tables.table": ("Box", "Conditional"),
+    "tables.uncertainty": ("Absolute", "Confidence", "Relative", "Spread"),
+    "totals.proof": ("Proof", "verify"),
+    "totals.totals": ("Total", "Totals", "target_total"),
+    "witnesses.attained": ("attained",),
+    "witnesses.interactions": ("Interactions", "interactions"),
+    "witnesses.result": ("Witness",),
+    "witnesses.witness": ("witness",),
 }
+"""The module of each public name."""
+
+_WHERE = {name: module for module, names in _HOME.items() for name in names}
 
 
 def __getattr__(name: str) -> object:
+    if name == "metrics":
+        return import_module("deptriad.metrics")
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("deptriad")
     if name not in _WHERE:
         raise AttributeError(f"module 'deptriad' has no attribute {name!r}", name=name)
     value = globals()[name] = getattr(import_module(f"deptriad.{_WHERE[name]}"), name)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deptriad.lines import as_budget, scalar_or_array
+from deptriad.utils.arrays import as_budget, scalar_or_array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from deptriad.lines import Floats
+    from deptriad.utils.arrays import Floats
 
 
 def total_leakage(matrix: ArrayLike) -> float:

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import deptriad as dt
-from deptriad.report import colours
 from deptriad.report.content import EXPLAINED_AT
 from deptriad.report.rendering import rendered
-from deptriad.text import rounded_up
+from deptriad.utils import colours
+from deptriad.utils.text import rounded_up
 
 BUDGETS = [
     *(0.0, 1e-9, 1e-6, 1e-3, 0.01, 0.05, 0.1, 0.2, 0.35, 0.5),

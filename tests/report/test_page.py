@@ -13,9 +13,10 @@ import pytest
 
 import deptriad as dt
 from deptriad import report
-from deptriad.report import colours, promises, words
+from deptriad.report import promises, words
 from deptriad.report.content import _digits, content
 from deptriad.report.rendering import inert, rendered
+from deptriad.utils import colours
 
 
 class Elements(HTMLParser):

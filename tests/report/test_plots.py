@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import deptriad as dt
-from deptriad.report.colours import ROLES, ROLES_ON_DARK, SEQUENTIAL
+from deptriad.utils.colours import ROLES, ROLES_ON_DARK, SEQUENTIAL
 
 matplotlib = pytest.importorskip("matplotlib", reason="matplotlib, which draws, is not installed")
 pd = pytest.importorskip("pandas")

@@ -11,8 +11,8 @@ from rich.box import SIMPLE
 from rich.markup import escape
 from rich.table import Table
 
-from deptriad import frames, uncertainty
-from deptriad.analysis import Analysis
+from deptriad.analysis.analysis import Analysis
+from deptriad.analysis.leakage_matrix import Leak
 from deptriad.cli.app import (
     app,
     console,
@@ -37,12 +37,13 @@ from deptriad.cli.data import (
     attributes_of,
     by_name,
 )
-from deptriad.coded import coded_frame
-from deptriad.lines import as_budget
-from deptriad.matrix import Leak
-from deptriad.text import closest, printable, rounded_down, times
-from deptriad.witness import witness_of_codes
-from deptriad.witness_result import Witness
+from deptriad.data import readers
+from deptriad.data.coded_records import coded_frame
+from deptriad.tables import uncertainty
+from deptriad.utils.arrays import as_budget
+from deptriad.utils.text import closest, printable, rounded_down, times
+from deptriad.witnesses.result import Witness
+from deptriad.witnesses.witness import witness_of_codes
 
 
 @app.command(
@@ -113,7 +114,7 @@ def _analyze(
     brackets: list[Bracket] = []
     attained: dict[str, Witness] = {}
     if with_witness:
-        records = frames.opened(data, query, found.schema)
+        records = readers.opened(data, query, found.schema)
         attained = _witnesses(found, budgets, records, weight, seed)
     if totals or with_witness:
         brackets = _brackets(found, budgets, attained)

@@ -20,9 +20,9 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from typer.core import TyperGroup
 
+from deptriad.analysis.leakage_matrix import Leak
 from deptriad.cli.words import reason, spoken
-from deptriad.matrix import Leak
-from deptriad.text import printable, rounded_up, times
+from deptriad.utils.text import printable, rounded_up, times
 
 UNLIMITED = 10_000
 """Columns of output that is piped: lines stay whole for whatever reads them."""

@@ -10,14 +10,14 @@ from rich.box import SIMPLE
 from rich.markup import escape
 from rich.table import Table
 
-from deptriad import files
-from deptriad.attack.result import AttackResults
-from deptriad.attack.run import attack_all
+from deptriad.attacks.result import AttackResults
+from deptriad.attacks.run import attack_all
 from deptriad.cli.app import app, console, progress_bar, refuse_place, show_json
 from deptriad.cli.collect import PlanFile
 from deptriad.cli.data import AsJson, Data
-from deptriad.plan import Plan
-from deptriad.strategies import Split
+from deptriad.collection.split import Split
+from deptriad.planning.plan import Plan
+from deptriad.utils import files
 
 BROKEN = 3
 """Exit code where an audit fails."""

@@ -7,7 +7,6 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from deptriad.budget import Mechanism, calibrate, refuse_wishes
 from deptriad.cli.app import app, console, progress_bar, refuse_place
 from deptriad.cli.data import (
     AsJson,
@@ -23,9 +22,10 @@ from deptriad.cli.data import (
     attributes_of,
     by_name,
 )
-from deptriad.constraints import Guarantee
-from deptriad.plan import Objective, Plan
-from deptriad.text import printable, times
+from deptriad.planning.calibrate import Mechanism, calibrate, refuse_wishes
+from deptriad.planning.constraints import Guarantee
+from deptriad.planning.plan import Objective, Plan
+from deptriad.utils.text import printable, times
 
 
 def _named(option: str, what: str) -> Any:

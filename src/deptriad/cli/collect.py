@@ -11,10 +11,10 @@ from rich.table import Table
 
 from deptriad.cli.app import app, console, progress_bar, refuse_place, show_json
 from deptriad.cli.data import AsJson, Data
-from deptriad.collection import perturb_file
-from deptriad.marginals import Marginal, Post
-from deptriad.plan import Plan
-from deptriad.text import printable
+from deptriad.collection.marginal import Marginal, Post
+from deptriad.collection.perturb import perturb_file
+from deptriad.planning.plan import Plan
+from deptriad.utils.text import printable
 
 PlanFile = Annotated[
     Path, typer.Argument(help="A plan that `deptriad calibrate` wrote.", metavar="PLAN")

@@ -9,12 +9,13 @@ from rich.box import SIMPLE
 from rich.markup import escape
 from rich.table import Table
 
-from deptriad import frames, uncertainty
-from deptriad.analysis import Analysis, analyze
+from deptriad.analysis.analysis import Analysis, analyze
+from deptriad.analysis.prior import Prior, Thin
 from deptriad.cli.app import app, console, progress_bar, refuse_place
-from deptriad.prior import Prior, Thin
-from deptriad.schema import Schema
-from deptriad.text import printable
+from deptriad.data import readers
+from deptriad.data.schema import Schema
+from deptriad.tables import uncertainty
+from deptriad.utils.text import printable
 
 Data = Annotated[
     str,
@@ -119,7 +120,7 @@ def attributes_of(
     declared = _declared(schema, by, weight)
     if declared is not None:
         return declared.names
-    columns = frames.opened(data, query).collect_schema().names()
+    columns = readers.opened(data, query).collect_schema().names()
     return tuple(name for name in columns if name not in (by, weight))
 
 

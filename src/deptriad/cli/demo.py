@@ -9,12 +9,12 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from deptriad import demo
-from deptriad.analysis import analyze
+from deptriad.analysis.analysis import analyze
+from deptriad.analysis.leakage_matrix import Leak
+from deptriad.analysis.prior import Prior
+from deptriad.cli import demo_survey
 from deptriad.cli.app import app, console, leak_table, progress_bar, up
 from deptriad.cli.report import write
-from deptriad.matrix import Leak
-from deptriad.prior import Prior
 
 
 @app.command("demo", epilog="Example: deptriad demo --epsilon 0.5 --top 10 --csv triads.csv")
@@ -40,12 +40,12 @@ def _demo(
     private mechanism may tell about the other. The page is the one that `deptriad report` writes. The
     tables are the sample's own: nothing is added for sampling error.
     """
-    records = demo.survey()
+    records = demo_survey.survey()
     with progress_bar("computing triads (the first time compiles, too)") as show:
-        found = analyze(Prior.from_data(records, demo.SCHEMA), progress=show)
+        found = analyze(Prior.from_data(records, demo_survey.SCHEMA), progress=show)
     rows = found.worst(len(found.pairs), epsilon)
     with _named(csv, "--csv"):
-        demo.write(rows, epsilon, csv)
+        demo_survey.write(rows, epsilon, csv)
     with _named(out, "--out"):
         write(found, out, total, records=records, file="Fair's survey")
 

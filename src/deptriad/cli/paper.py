@@ -123,9 +123,9 @@ def _line(done: Any) -> str:
 
 
 def _write_page(out: Path, path: Path) -> None:
-    from deptriad import files
     from deptriad.paper.page import page
     from deptriad.paper.runner import read
+    from deptriad.utils import files
 
     text = page(read(out), Path(os.path.relpath(out, path.parent)).as_posix())
     with files.whole(path, folders=True) as partial:

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from deptriad import frames, report
-from deptriad.analysis import Analysis
+from deptriad import report
+from deptriad.analysis.analysis import Analysis
 from deptriad.cli.app import app, progress_bar
 from deptriad.cli.data import (
     By,
@@ -20,6 +20,7 @@ from deptriad.cli.data import (
     Weight,
     analysed,
 )
+from deptriad.data import readers
 
 
 @app.command("report", epilog="Example: deptriad report survey.csv --total 3 --out report.html")
@@ -54,7 +55,7 @@ def _report(
         raise ValueError(f"--total is {total:g}, expected a number above 0, such as 3")
     found = analysed(data, schema, by, weight, query, how_sure, min_records, thin)
     # tables of several sources are their mean, which no records belong to
-    records = None if by else frames.opened(data, query, found.schema)
+    records = None if by else readers.opened(data, query, found.schema)
     write(
         found,
         out,

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deptriad.lines import Floats, Integers, as_probability, as_whole, scalar_or_array
 from deptriad.mechanisms.chance import Source, word_source
 from deptriad.mechanisms.entries import blocks, checked, some
 from deptriad.mechanisms.rational import log_above
+from deptriad.utils.arrays import Floats, Integers, as_probability, as_whole, scalar_or_array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

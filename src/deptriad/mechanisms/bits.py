@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deptriad.lines import Floats, Integers
 from deptriad.mechanisms.base import MOST_REPORTS, Reports, Support
 from deptriad.mechanisms.chance import Source
 from deptriad.mechanisms.entries import checked, tally
+from deptriad.utils.arrays import Floats, Integers
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -95,7 +95,7 @@ class Unary(BitReports):
         return 1.0 + 7.5 * self._groups
 
     def _report(self, codes: NDArray[np.uint32], words: Source) -> NDArray[Any]:
-        from deptriad.mechanisms.kernels import unary
+        from deptriad.mechanisms._kernels import unary
 
         keep, add = (np.uint64(int(chance * WORD)) for chance in self.probabilities)
         last = np.uint64(2 ** (self.size - 64 * (self._groups - 1)) - 1)

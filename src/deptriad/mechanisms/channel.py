@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deptriad.lines import Floats, as_probability, as_whole
 from deptriad.mechanisms.base import Estimate, Mechanism
 from deptriad.mechanisms.chance import Source, Words
 from deptriad.mechanisms.entries import checked, smallest_type, some, tally
-from deptriad.tables import as_conditional
+from deptriad.tables.table import as_conditional
+from deptriad.utils.arrays import Floats, as_probability, as_whole
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -100,7 +100,7 @@ class Tabled(Mechanism):
         return checked(reports, "reports", (), self._counts.shape[1])
 
     def _report(self, codes: NDArray[np.uint32], words: Source) -> NDArray[Any]:
-        from deptriad.mechanisms.kernels import look_up
+        from deptriad.mechanisms._kernels import look_up
 
         reports = np.empty_like(codes)
         look_up(codes, words(codes.size), self._below, reports)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deptriad.lines import Integers
+from deptriad.utils.arrays import Integers
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deptriad.lines import Floats, Integers
 from deptriad.mechanisms.base import Reports, Support
 from deptriad.mechanisms.chance import Source, halves
 from deptriad.mechanisms.entries import checked, smallest_type, tally
 from deptriad.mechanisms.rational import exp_below
+from deptriad.utils.arrays import Floats, Integers
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -101,7 +101,7 @@ class GRR(Support):
         return checked(reports, "reports", (), self.size)
 
     def _report(self, codes: NDArray[np.uint32], words: Source) -> NDArray[Any]:
-        from deptriad.mechanisms.kernels import respond_32, respond_64
+        from deptriad.mechanisms._kernels import respond_32, respond_64
 
         cell, bits = self._cell
         reports = np.empty_like(codes)

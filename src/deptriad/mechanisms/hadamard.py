@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deptriad.lines import Floats, Integers
 from deptriad.mechanisms.base import Reports, Support
 from deptriad.mechanisms.chance import Source
 from deptriad.mechanisms.entries import checked, smallest_type, tally
 from deptriad.mechanisms.rational import exp_below
+from deptriad.utils.arrays import Floats, Integers
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deptriad.lines import Floats, Integers
 from deptriad.mechanisms.base import Reports, Support
 from deptriad.mechanisms.chance import Source, Words
 from deptriad.mechanisms.entries import blocks, checked
 from deptriad.mechanisms.grr import lying_cell, two_levels
 from deptriad.mechanisms.rational import LARGEST
+from deptriad.utils.arrays import Floats, Integers
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -100,7 +100,7 @@ class OLH(Support):
 
     def support(self, reports: ArrayLike) -> Integers:
         """How many reports support each value."""
-        from deptriad.mechanisms.kernels import hash_support
+        from deptriad.mechanisms._kernels import hash_support
 
         every = self._checked(reports)
         counts = np.zeros(self.size, dtype=np.int64)
@@ -124,7 +124,7 @@ class OLH(Support):
         return every.astype(np.uint64, copy=False)
 
     def _report(self, codes: NDArray[np.uint32], words: Source) -> NDArray[Any]:
-        from deptriad.mechanisms.kernels import respond_64
+        from deptriad.mechanisms._kernels import respond_64
 
         seeds, drawn = words(codes.size), words(codes.size)
         cell = lying_cell(self.cells, self.epsilon, 64)

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deptriad.lines import Floats
 from deptriad.mechanisms.base import MOST_REPORTS
 from deptriad.mechanisms.bits import WORD, BitReports
 from deptriad.mechanisms.chance import Source
 from deptriad.mechanisms.rational import LARGEST, exp_below
+from deptriad.utils.arrays import Floats
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class SubsetSelection(BitReports):
         return float(1 + -(-(self.width + 1) // 2))
 
     def _report(self, codes: NDArray[np.uint32], words: Source) -> NDArray[Any]:
-        from deptriad.mechanisms.kernels import subsets
+        from deptriad.mechanisms._kernels import subsets
 
         keep, row = np.uint64(int(self.probabilities[0] * WORD)), int(self._words)
         sets = np.empty((codes.size, self._groups), dtype=np.uint64)

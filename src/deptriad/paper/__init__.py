@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from deptriad.text import closest
+from deptriad.utils.text import closest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from deptriad.tables import Box
+    from deptriad.tables.table import Box
 
 MOST_VALUES = 14
 """Source values up to which all their sets are looked at."""

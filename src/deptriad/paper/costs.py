@@ -15,8 +15,8 @@ from deptriad.paper import sine
 from deptriad.rivals import measures
 
 if TYPE_CHECKING:
-    from deptriad.lines import Floats
-    from deptriad.tables import Box
+    from deptriad.tables.table import Box
+    from deptriad.utils.arrays import Floats
 
 BUDGET = 1.0
 MARGIN = 0.1

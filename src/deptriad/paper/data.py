@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from deptriad.attribute import Attribute
-from deptriad.schema import Schema
+from deptriad.data.attribute import Attribute
+from deptriad.data.schema import Schema
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from deptriad.prior import Prior
+    from deptriad.analysis.prior import Prior
 
 
 Binning = Literal["quantile", "width"]
@@ -137,7 +137,7 @@ class Library:
         **options: Any,
     ) -> Prior:
         """The prior of a dataset, or of some of its records."""
-        from deptriad.prior import Prior
+        from deptriad.analysis.prior import Prior
 
         frame, schema = self.records(name, binning, bins)
         with warnings.catch_warnings():

@@ -14,8 +14,8 @@ import numpy as np
 from deptriad.rivals import ltm
 
 if TYPE_CHECKING:
-    from deptriad.analysis import Analysis
-    from deptriad.lines import Floats
+    from deptriad.analysis.analysis import Analysis
+    from deptriad.utils.arrays import Floats
 
 STEPS = 2_000
 RATE = 0.05

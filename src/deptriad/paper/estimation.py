@@ -14,9 +14,9 @@ from deptriad.paper import figures
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from deptriad.lines import Floats
     from deptriad.paper.item import Row
     from deptriad.paper.states import Survey
+    from deptriad.utils.arrays import Floats
 
 EPSILON = 1.0
 """The paper does not say at which budget."""

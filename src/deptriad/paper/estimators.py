@@ -12,7 +12,7 @@ import deptriad as dt
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from deptriad.lines import Floats
+    from deptriad.utils.arrays import Floats
 
 CALIBRATED = (1.0, 0.5, 0.1)
 """The paper's calibration budgets above 0; at 0 it is the triad itself."""

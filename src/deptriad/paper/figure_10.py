@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import deptriad as dt
+from deptriad.collection.accuracy_study import Maker, marginal_study, usual
 from deptriad.paper import figures
 from deptriad.paper.data import DATASETS, NINE
 from deptriad.paper.item import Claim, Item, Outcome, Row, Work
-from deptriad.study import Maker, marginal_study, usual
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from deptriad.lines import Floats
+    from deptriad.utils.arrays import Floats
 
 PAPER_PLAN, BOUND_PLAN = "plan, the paper's sum", "plan, certified"
 PAPER_AWARE = "plan, the paper's sum, 10 % margin"

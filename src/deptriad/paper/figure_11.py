@@ -16,7 +16,7 @@ from deptriad.rivals import hcc_2, ltm
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from deptriad.lines import Floats
+    from deptriad.utils.arrays import Floats
 
 SIZES = (2, 5, 10, 20, 50, 100, 200, 400, 1000)
 SHORT = (5, 10, 20, 40)

@@ -17,8 +17,8 @@ from deptriad.paper.states import DATA, KNOWN, Survey
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from deptriad.lines import Floats
-    from deptriad.uncertainty import Spreads
+    from deptriad.tables.uncertainty import Spreads
+    from deptriad.utils.arrays import Floats
 
 SPREADS: tuple[Spreads, ...] = ("range", "std", "variance", "mad")
 TITLES = {

@@ -14,7 +14,7 @@ from deptriad.paper.item import Claim, Item, Outcome, Row, Work
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from deptriad.lines import Floats
+    from deptriad.utils.arrays import Floats
 
 BUDGETS = (0.5, 1.0, 3.0)
 SHARED = ((3 / 8, 3 / 8, 1 / 4), (3 / 4, 1 / 8, 1 / 8)), ((0.38, 0.42, 0.2), (0.76, 0.14, 0.1))

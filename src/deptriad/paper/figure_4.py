@@ -14,7 +14,7 @@ from deptriad.paper.item import Claim, Item, Outcome, Row, Work
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from deptriad.lines import Floats
+    from deptriad.utils.arrays import Floats
 
 SIZE = 20
 READINGS = {

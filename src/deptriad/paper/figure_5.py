@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from deptriad.lines import Floats
+    from deptriad.utils.arrays import Floats
 
 SIZE = 10
 SIZES = (3, 5, 10, 20, 50, 100, 200, 500, 1000)

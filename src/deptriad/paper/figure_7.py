@@ -18,7 +18,7 @@ from deptriad.paper.measures import pair_tables
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from deptriad.lines import Floats
+    from deptriad.utils.arrays import Floats
 
 AT = 1.0
 STEP = 0.005

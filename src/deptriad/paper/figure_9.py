@@ -18,7 +18,7 @@ from deptriad.paper.statewise import PLANS, PROMISE, fate_of, plans_of, rows_of
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from deptriad.lines import Floats
+    from deptriad.utils.arrays import Floats
 
 
 def run(work: Work) -> Outcome:

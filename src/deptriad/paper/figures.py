@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deptriad.report.colours import ROLES, SEQUENTIAL
+from deptriad.utils.colours import ROLES, SEQUENTIAL
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from deptriad.lines import Floats
     from deptriad.paper.item import Row
+    from deptriad.utils.arrays import Floats
 
 INK = "#1f2430"
 GREY = "#6b7280"

@@ -9,11 +9,11 @@ import numpy as np
 
 from deptriad.paper.data import DATASETS, FIVE, Binning
 from deptriad.paper.measures import pair_tables
-from deptriad.tables import Conditional
+from deptriad.tables.table import Conditional
 
 if TYPE_CHECKING:
+    from deptriad.analysis.prior import Prior
     from deptriad.paper.item import Work
-    from deptriad.prior import Prior
 
 QUICK_RECORDS = 5_000
 """Records of a dataset in a quick run."""

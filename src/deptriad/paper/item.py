@@ -12,7 +12,7 @@ from zlib import crc32
 
 import numpy as np
 
-from deptriad import files
+from deptriad.utils import files
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

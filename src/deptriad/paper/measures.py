@@ -14,8 +14,8 @@ from deptriad.metrics import normalized_squared_error
 from deptriad.paper.estimators import EPSILON_MAX, KNOTS
 
 if TYPE_CHECKING:
-    from deptriad.lines import Floats
-    from deptriad.prior import Prior
+    from deptriad.analysis.prior import Prior
+    from deptriad.utils.arrays import Floats
 
 ESTIMATES = ("exact", "triad", "tuned", "8 knots")
 """The leakage itself, the paper's triad, and ours beside it."""

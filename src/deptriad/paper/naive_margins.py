@@ -17,8 +17,8 @@ from deptriad.paper.item import OURS, Claim, Item, Outcome, Row, Work
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from deptriad.lines import Floats
-    from deptriad.prior import Prior
+    from deptriad.analysis.prior import Prior
+    from deptriad.utils.arrays import Floats
 
 MARGINS = (0.0, 0.1, 0.15, 0.2, 0.3)
 """The paper's, and none at all beside them."""

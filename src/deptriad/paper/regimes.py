@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from deptriad.lines import Floats
+    from deptriad.utils.arrays import Floats
 
 Maker = Callable[[int, np.random.Generator, bool], "Floats"]
 

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from deptriad import files
 from deptriad.paper.data import Library
 from deptriad.paper.item import Item, Row, Work
+from deptriad.utils import files
 
 FORMAT, VERSION = "deptriad paper results", 1
 RESULTS = "results.json"

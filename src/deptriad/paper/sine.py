@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from deptriad.lines import Floats
+    from deptriad.utils.arrays import Floats
 
 DEVIATION = 1.5
 """Of the noise, as published up to 50 values."""

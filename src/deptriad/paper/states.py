@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import deptriad as dt
-from deptriad.coded import coded_frame
+from deptriad.data.coded_records import coded_frame
 from deptriad.paper.data import DATASETS, EIGHT, STATE
-from deptriad.witness import witness_of_codes
+from deptriad.witnesses.witness import witness_of_codes
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from deptriad.paper.item import Work
-    from deptriad.uncertainty import Uncertainty
+    from deptriad.tables.uncertainty import Uncertainty
 
 KNOWN = 5
 """States whose answers are the prior: those with the most records."""

@@ -17,7 +17,7 @@ from deptriad.paper.measures import ESTIMATES, Estimators, as_matrix, nmse, pair
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from deptriad.tables import Conditional
+    from deptriad.tables.table import Conditional
 
 PAPER = {
     ("spm", 0.5): (291.45, 294.33, 0.00041),

@@ -18,7 +18,7 @@ from deptriad.paper.regimes import REGIMES, SETS
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from deptriad.lines import Floats
+    from deptriad.utils.arrays import Floats
 
 BUDGETS = (0.1, 1.0, 5.0, 10.0)
 PAPER = {

@@ -29,7 +29,7 @@ from deptriad.paper.item import Claim, Item, Outcome, Row, Work
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from deptriad.analysis import Analysis
+    from deptriad.analysis.analysis import Analysis
 
 SUM, CERTIFIED, SPLIT = "plan (sum)", "plan (certified)", "split"
 PRINTED = {0.2: (2.94, 9.0), 0.4: (1.72, 6.17)}
@@ -43,8 +43,8 @@ MEANS = {0.2: (0.3602, 0.3636), 0.4: (0.3529, 0.3523)}
 
 def run(work: Work) -> Outcome:
     """Find the budgets, then attack each attribute under each."""
-    from deptriad.analysis import analyze
-    from deptriad.prior import Prior
+    from deptriad.analysis.analysis import analyze
+    from deptriad.analysis.prior import Prior
 
     people = work.library.records("acs")[0][list(NINE.names)]
     with warnings.catch_warnings():
@@ -80,8 +80,8 @@ def run(work: Work) -> Outcome:
 
 
 def _strategy(name: str, budget: float, analysis: Analysis) -> Any:
-    from deptriad.budget import calibrate
-    from deptriad.strategies import Split
+    from deptriad.collection.split import Split
+    from deptriad.planning.calibrate import calibrate
 
     if name == SPLIT:
         return Split(NINE, budget, "grr")
@@ -97,7 +97,7 @@ def _finder(
 
     Every step takes the same chance, so that the distance falls with the budget.
     """
-    from deptriad.study import marginal_study
+    from deptriad.collection.accuracy_study import marginal_study
 
     def off(budget: float) -> float:
         study = marginal_study(
@@ -130,7 +130,7 @@ def _attacked(
     analysis: Analysis,
     about: tuple[str, float],
 ) -> dict[str, Any]:
-    from deptriad.attack.run import attack
+    from deptriad.attacks.run import attack
 
     found = attack(
         people,
@@ -166,7 +166,7 @@ def _attacked(
 def _attacker(name: str, quick: bool) -> Any:
     if name == BAYES:
         return name
-    from deptriad.attack.tabtransformer import TabTransformer
+    from deptriad.attacks.tabtransformer import TabTransformer
 
     # smaller than the default, so that 36 of them are trained on two cores within half an hour
     small = TabTransformer(8, 1, 2, epochs=1, least_updates=5)

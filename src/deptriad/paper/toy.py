@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from deptriad.lines import Floats
+    from deptriad.utils.arrays import Floats
 
 SCENARIOS = {
     1: np.array([[0.1, 0.1, 0.15, 0.2, 0.45], [0.4, 0.3, 0.1, 0.1, 0.1]]),

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import numpy as np
 
-    from deptriad.analysis import Analysis
-    from deptriad.frames import Progress
+    from deptriad.analysis.analysis import Analysis
+    from deptriad.utils.progress import Progress
 
 __all__ = ["page", "write"]
 
@@ -91,7 +91,7 @@ def write(
     out
         Where to write it.
     """
-    from deptriad import files
+    from deptriad.utils import files
 
     with files.whole(out, folders=True) as partial:  # a bad place is refused before the long work
         partial.write_text(page(analysis, total, **options), encoding="utf-8", newline="\n")

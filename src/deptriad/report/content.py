@@ -5,23 +5,23 @@ from __future__ import annotations
 import datetime
 import json
 import math
+from importlib.metadata import version
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import deptriad
-from deptriad import uncertainty
-from deptriad.lines import as_whole
 from deptriad.report import words
 from deptriad.report.promises import promises_of, searched
-from deptriad.text import printable
+from deptriad.tables import uncertainty
+from deptriad.utils.arrays import as_whole
+from deptriad.utils.text import printable
 
 if TYPE_CHECKING:
-    from deptriad.analysis import Analysis
-    from deptriad.attribute import Attribute
-    from deptriad.frames import Progress
-    from deptriad.profile import Profile
+    from deptriad.analysis.analysis import Analysis
+    from deptriad.curves.profile import Profile
+    from deptriad.data.attribute import Attribute
+    from deptriad.utils.progress import Progress
 
 MOST_LINES = 64
 """A curve of more lines than this is thinned; it is then a bound on the curve."""
@@ -56,7 +56,7 @@ def content(
     curves, explained = _pairs(analysis, steps)
     return {
         "made": {
-            "version": deptriad.__version__,
+            "version": version("deptriad"),
             "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         },
         "file": None if file is None else printable(PurePath(file).name),

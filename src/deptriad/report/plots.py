@@ -12,24 +12,24 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from deptriad.leakage import profile as profile_of
-from deptriad.leakage import triad as triad_of
-from deptriad.lines import as_numbers
-from deptriad.profile import Profile, Triad
-from deptriad.report.colours import MARKERS, ROLES, ROLES_ON_DARK, SEQUENTIAL
-from deptriad.text import closest, printable, rounded_up
-from deptriad.totals import Totals
+from deptriad.curves.leakage import profile as profile_of
+from deptriad.curves.leakage import triad as triad_of
+from deptriad.curves.profile import Profile, Triad
+from deptriad.totals.totals import Totals
+from deptriad.utils.arrays import as_numbers
+from deptriad.utils.colours import MARKERS, ROLES, ROLES_ON_DARK, SEQUENTIAL
+from deptriad.utils.text import closest, printable, rounded_up
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Text
     from numpy.typing import ArrayLike
 
-    from deptriad.analysis import Analysis, Budgets
-    from deptriad.lines import Floats
-    from deptriad.plan import Plan
-    from deptriad.tables import Box, Conditional
-    from deptriad.witness_result import Witness
+    from deptriad.analysis.analysis import Analysis, Budgets
+    from deptriad.planning.plan import Plan
+    from deptriad.tables.table import Box, Conditional
+    from deptriad.utils.arrays import Floats
+    from deptriad.witnesses.result import Witness
 
 NUMBERED = 20
 """Attributes up to which the cells of a heatmap show their numbers."""

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deptriad.budget import calibrate
-from deptriad.coded import Coded, coded_frame
-from deptriad.lines import as_numbers
-from deptriad.witness import witness_of_codes
+from deptriad.data.coded_records import Coded, coded_frame
+from deptriad.planning.calibrate import calibrate
+from deptriad.utils.arrays import as_numbers
+from deptriad.witnesses.witness import witness_of_codes
 
 if TYPE_CHECKING:
-    from deptriad.analysis import Analysis
-    from deptriad.plan import Plan
+    from deptriad.analysis.analysis import Analysis
+    from deptriad.planning.plan import Plan
 
 PROMISES = (0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0)
 FEWER_PROMISES = (1.0, 3.0, 6.0)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
-from deptriad.report import colours
+from deptriad.utils import colours
 
 
 def rendered(content: Mapping[str, Any]) -> str:

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from deptriad.lines import Floats
-    from deptriad.tables import Conditional
+    from deptriad.tables.table import Conditional
+    from deptriad.utils.arrays import Floats
 
 MOST_VALUES = 20
 """Source values up to which their 2^b sets are enumerated."""

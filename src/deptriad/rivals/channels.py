@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deptriad.lines import as_budget
-from deptriad.tables import TOLERANCE
+from deptriad.tables.table import TOLERANCE
+from deptriad.utils.arrays import as_budget
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from deptriad.lines import Floats
+    from deptriad.utils.arrays import Floats
 
 MOST_BITS = 16
 """Source values up to which a unary encoding, with 2^b reports, is written out."""

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import deptriad as dt
+from deptriad.curves.leakage import leakage, profile
 from deptriad.rivals.measure import Measure
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from deptriad.lines import Floats
+    from deptriad.tables.table import Box, Conditional
+    from deptriad.utils.arrays import Floats
 
 
-def measure(table: ArrayLike | dt.Conditional | dt.Box, epsilon: ArrayLike) -> float | Floats:
+def measure(table: ArrayLike | Conditional | Box, epsilon: ArrayLike) -> float | Floats:
     """Leakage under the worst ε-LDP mechanism (the paper's CPL*), rounded outward: ``deptriad.leakage``.
 
     Exact for a table, certified for a box. It needs neither a sort nor a preparation: O(a²b) for one budget.
@@ -24,7 +25,7 @@ def measure(table: ArrayLike | dt.Conditional | dt.Box, epsilon: ArrayLike) -> f
     >>> round(measures["exact"].measure([[0.6, 0.3, 0.1], [0.3, 0.4, 0.3], [0.05, 0.25, 0.7]], 1.0), 6)
     0.631163
     """
-    return dt.leakage(table, epsilon)
+    return leakage(table, epsilon)
 
 
 MEASURE = Measure(
@@ -37,5 +38,5 @@ MEASURE = Measure(
     query="O(k)",
     memory="O(k)",
     takes_uncertainty=True,
-    prepare=dt.profile,
+    prepare=profile,
 )

@@ -14,8 +14,8 @@ from deptriad.rivals.measure import Fixed, Measure, Prepared, for_each_budget, k
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from deptriad.lines import Floats
-    from deptriad.tables import Conditional
+    from deptriad.tables.table import Conditional
+    from deptriad.utils.arrays import Floats
 
     Mechanism: TypeAlias = ArrayLike | Callable[[float], ArrayLike]
 

@@ -11,8 +11,8 @@ from deptriad.rivals.measure import Measure, best_of, for_each_budget, known_tab
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from deptriad.lines import Floats
-    from deptriad.tables import Conditional
+    from deptriad.tables.table import Conditional
+    from deptriad.utils.arrays import Floats
 
 
 def measure(table: ArrayLike | Conditional, epsilon: ArrayLike) -> float | Floats:

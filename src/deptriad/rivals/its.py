@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from deptriad.lines import as_budget, scalar_or_array
 from deptriad.rivals import hcc_2
 from deptriad.rivals.measure import Measure, known_table, leakage_of
+from deptriad.utils.arrays import as_budget, scalar_or_array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from deptriad.lines import Floats
-    from deptriad.tables import Conditional
+    from deptriad.tables.table import Conditional
+    from deptriad.utils.arrays import Floats
 
 
 def measure(

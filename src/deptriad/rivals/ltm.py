@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deptriad.lines import as_budget, scalar_or_array
 from deptriad.rivals.measure import Measure, best_of, for_each_budget, known_table, leakage_of
+from deptriad.utils.arrays import as_budget, scalar_or_array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from deptriad.lines import Floats
-    from deptriad.tables import Conditional
+    from deptriad.tables.table import Conditional
+    from deptriad.utils.arrays import Floats
 
 Piece = tuple[float, float]
 """A gap and a lower."""

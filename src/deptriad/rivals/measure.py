@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
-from deptriad.lines import LARGE_BUDGET, as_budget, scalar_or_array
-from deptriad.tables import Box, Conditional, as_conditional
+from deptriad.curves.lines import LARGE_BUDGET
+from deptriad.tables.table import Box, Conditional, as_conditional
+from deptriad.utils.arrays import as_budget, scalar_or_array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from deptriad.lines import Floats
+    from deptriad.utils.arrays import Floats
 
 Bounds = Literal["nothing", "the actual leakage of one mechanism", "the worst case"]
 

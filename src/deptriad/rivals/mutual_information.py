@@ -11,8 +11,8 @@ from deptriad.rivals.measure import Fixed, Measure, known_table
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from deptriad.lines import Floats
-    from deptriad.tables import Conditional
+    from deptriad.tables.table import Conditional
+    from deptriad.utils.arrays import Floats
 
 
 def joint_distribution(table: ArrayLike | Conditional, weights: ArrayLike | None = None) -> Floats:

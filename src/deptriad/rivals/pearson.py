@@ -12,8 +12,8 @@ from deptriad.rivals.mutual_information import joint_distribution
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from deptriad.lines import Floats
-    from deptriad.tables import Conditional
+    from deptriad.tables.table import Conditional
+    from deptriad.utils.arrays import Floats
 
 
 def prepare(table: ArrayLike | Conditional, *, weights: ArrayLike | None = None) -> Fixed:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import deptriad as dt
+from deptriad.curves.leakage import triad
 from deptriad.rivals.measure import Measure
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from deptriad.lines import Floats
+    from deptriad.tables.table import Box, Conditional
+    from deptriad.utils.arrays import Floats
 
 
-def measure(table: ArrayLike | dt.Conditional | dt.Box, epsilon: ArrayLike) -> float | Floats:
+def measure(table: ArrayLike | Conditional | Box, epsilon: ArrayLike) -> float | Floats:
     """Upper bound on the leakage under any ε-LDP mechanism from (α, β, δ): ``deptriad.triad``.
 
     Examples
@@ -22,7 +23,7 @@ def measure(table: ArrayLike | dt.Conditional | dt.Box, epsilon: ArrayLike) -> f
     >>> round(measures["triad"].measure([[0.6, 0.3, 0.1], [0.3, 0.4, 0.3], [0.05, 0.25, 0.7]], 1.0), 6)
     0.664039
     """
-    return dt.triad(table).leakage(epsilon)
+    return triad(table).leakage(epsilon)
 
 
 MEASURE = Measure(
@@ -35,5 +36,5 @@ MEASURE = Measure(
     query="O(1)",
     memory="O(1)",
     takes_uncertainty=True,
-    prepare=dt.triad,
+    prepare=triad,
 )

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import deptriad as dt
+from deptriad.curves.leakage import triad
 from deptriad.rivals.measure import Measure, known_table
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from deptriad.lines import Floats
+    from deptriad.curves.profile import Triad
+    from deptriad.tables.table import Conditional
+    from deptriad.utils.arrays import Floats
 
 CALIBRATE_AT = 0.1
 """Budget ε₀ of calibration unless another is given."""
 
 
-def prepare(table: ArrayLike | dt.Conditional, *, calibrate_at: float = CALIBRATE_AT) -> dt.Triad:
+def prepare(table: ArrayLike | Conditional, *, calibrate_at: float = CALIBRATE_AT) -> Triad:
     """The triad that is exact at ε₀."""
-    return dt.triad(known_table(table), calibrate_at=calibrate_at)
+    return triad(known_table(table), calibrate_at=calibrate_at)
 
 
 def measure(
-    table: ArrayLike | dt.Conditional, epsilon: ArrayLike, *, calibrate_at: float = CALIBRATE_AT
+    table: ArrayLike | Conditional, epsilon: ArrayLike, *, calibrate_at: float = CALIBRATE_AT
 ) -> float | Floats:
     """Upper bound on the leakage under any ε-LDP mechanism for budgets ε ≥ ε₀ only; exact at ε₀.
 

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import deptriad as dt
+from deptriad.curves.leakage import uncalibrated
 from deptriad.rivals.measure import Measure, known_table
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from deptriad.lines import Floats
+    from deptriad.curves.profile import Triad
+    from deptriad.tables.table import Conditional
+    from deptriad.utils.arrays import Floats
 
 
-def prepare(table: ArrayLike | dt.Conditional) -> dt.Triad:
+def prepare(table: ArrayLike | Conditional) -> Triad:
     """The three numbers, as a triad whose ``beta`` plays γ."""
-    return dt.uncalibrated(known_table(table))
+    return uncalibrated(known_table(table))
 
 
-def measure(table: ArrayLike | dt.Conditional, epsilon: ArrayLike) -> float | Floats:
+def measure(table: ArrayLike | Conditional, epsilon: ArrayLike) -> float | Floats:
     """Upper bound on the leakage under any ε-LDP mechanism from (α, γ, δ), extreme ratios alone.
 
     Examples

@@ -1,0 +1,419 @@
+"""Analysis: the triads of all ordered pairs of a prior, and what follows from them for any budgets."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import permutations
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from deptriad.analysis import analysis_file
+from deptriad.analysis.leakage_matrix import Leak, LeakageMatrix
+from deptriad.analysis.prior import Prior
+from deptriad.curves.leakage import Explanation, leakages, profile, triads, where
+from deptriad.curves.profile import Profile, Triad
+from deptriad.data.schema import Schema
+from deptriad.tables import uncertainty
+from deptriad.tables.table import Box, Conditional
+from deptriad.tables.uncertainty import Confidence, Uncertainty
+from deptriad.totals.proof import Proof, verify
+from deptriad.totals.totals import ApproximateTotal, Totals, approximate_total, target_total
+from deptriad.utils import html_table
+from deptriad.utils.arrays import as_budget, as_whole
+from deptriad.utils.text import printable, rounded_up, times
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from deptriad.utils.arrays import Floats, Integers
+    from deptriad.utils.progress import Progress
+
+Budgets = float | Mapping[str, float]
+"""One ε for all attributes, or one for each by name."""
+
+AT_ONCE = 200
+"""Pairs between two calls of ``progress``."""
+
+
+def analyze(
+    prior: Prior, uncertainty: Uncertainty | None = None, progress: Progress | None = None
+) -> Analysis:
+    """Triads of all ordered pairs of attributes.
+
+    Parameters
+    ----------
+    prior
+        Tables of all ordered pairs.
+    uncertainty
+        How far the truth may lie from them: None takes them as they are; Relative, Absolute, Spread (several sources)
+        or Confidence (counts of a sample), whose level then holds for all tables at once.
+    progress
+        Called with the number of pairs done, and of all pairs.
+
+    Examples
+    --------
+    >>> import deptriad as dt
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"sex": ["f", "m"] * 50, "smokes": ["no"] * 75 + ["yes"] * 25})
+    >>> prior = dt.Prior.from_data(frame, schema=dt.Schema.infer(frame))
+    >>> dt.analyze(prior).leakage(1.0)
+    leakage, source × target
+              sex smokes
+    sex     1.000 0.0249
+    smokes 0.0241  1.000
+    """
+    if not isinstance(prior, Prior):
+        raise ValueError(
+            f"prior is a {type(prior).__name__}, expected a Prior: make one with Prior.from_data"
+        )
+    if len(prior.names) < 2:
+        raise ValueError(f"the prior has one attribute, {prior.names[0]!r}, expected two or more")
+    if isinstance(uncertainty, Confidence):
+        uncertainty = _for_all_tables(prior, uncertainty)
+        _warn_of_unknown(prior)
+    pairs = list(permutations(prior.names, 2))
+    parts = []
+    tables: dict[tuple[str, str], Conditional | Box] = {}
+    for start in range(0, len(pairs), AT_ONCE):
+        some = pairs[start : start + AT_ONCE]
+        tables |= {pair: _table(prior, uncertainty, *pair) for pair in some}
+        parts.append(triads([tables[pair] for pair in some]))
+        if progress:
+            progress(start + len(some), len(pairs))
+    return Analysis(prior.schema, _joined(parts), uncertainty, _facts(prior), prior, tables)
+
+
+def _for_all_tables(prior: Prior, uncertainty: Confidence) -> Confidence:
+    """Confidence whose level holds for all tables of the prior at once."""
+    if uncertainty.cells is not None and uncertainty.cells < prior.cells:
+        raise ValueError(
+            f"cells is {uncertainty.cells}, expected None, or at least the {prior.cells} of all ordered pairs: the "
+            "level is to hold for all tables at once"
+        )
+    if prior.chosen:
+        warnings.warn(
+            "Confidence is no guarantee here, since the values were chosen by looking at the same records: fix the "
+            "schema beforehand, from other data, and do not merge thin values",
+            UserWarning,
+            stacklevel=3,
+        )
+    return replace(uncertainty, cells=uncertainty.cells or prior.cells)
+
+
+def _table(
+    prior: Prior, uncertainty: Uncertainty | None, source: str, target: str
+) -> Conditional | Box:
+    if uncertainty is None:
+        return prior.table(source, target)
+    return prior.box(source, target, uncertainty)
+
+
+def _joined(parts: list[Triad]) -> Triad:
+    def all_of(name: str) -> NDArray[Any]:
+        return np.concatenate([np.atleast_1d(getattr(part, name)) for part in parts])
+
+    return Triad(alpha=all_of("alpha"), phi=all_of("phi"), delta=all_of("delta"))
+
+
+def _warn_of_unknown(prior: Prior) -> None:
+    if prior.unknown:
+        shown = ", ".join(f"{each.attribute} = {each.value}" for each in prior.unknown[:10])
+        warnings.warn(
+            "values without a single record are wholly uncertain, so that leakages about their attributes come close "
+            f"to the whole budget: {printable(shown)}; leave them out with thin='drop', or out of the schema",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def _facts(prior: Prior) -> dict[str, Any]:
+    """What a reader of a published analysis should know; no counts."""
+    return {
+        "sources": len(prior.sources),
+        "weighted": prior.counts.weighted,
+        "min_records": prior.min_records,
+        "values_chosen_from_the_records": prior.chosen or None,  # else only the user knows
+        "thin": [[each.attribute, each.value, each.action] for each in prior.thin],
+    }
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Analysis:
+    """The triads of all ordered pairs of attributes: all that is needed to bound leakages for any budgets.
+
+    Made by ``analyze``. Its file holds no records, counts or tables: publish it where the data may be used for this.
+    """
+
+    schema: Schema
+    numbers: Triad
+    uncertainty: Uncertainty | None = None
+    facts: dict[str, Any] = field(default_factory=dict)
+    prior: Prior | None = None
+    tables: dict[tuple[str, str], Conditional | Box] = field(default_factory=dict)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the attributes."""
+        return self.schema.names
+
+    @cached_property
+    def pairs(self) -> list[tuple[str, str]]:
+        """All ordered pairs (source, target), in the order of the triads."""
+        return list(permutations(self.names, 2))
+
+    @cached_property
+    def _pair_numbers(self) -> dict[tuple[str, str], int]:
+        return {pair: number for number, pair in enumerate(self.pairs)}
+
+    @cached_property
+    def _places(self) -> Integers:
+        """Places of source and target of each pair: two rows."""
+        return np.array(list(permutations(range(len(self.names)), 2)), dtype=np.int64).T
+
+    @property
+    def _kind(self) -> str:
+        return self.prior.kind if self.prior else "pandas"
+
+    @property
+    def triads(self) -> Any:
+        """A frame with a row for each ordered pair: source, target, alpha, beta, phi, delta."""
+        return _frame(self._columns(), self._kind)
+
+    def _columns(self) -> dict[str, Any]:
+        sources, targets = zip(*self.pairs, strict=True)
+        columns: dict[str, Any] = {"source": list(sources), "target": list(targets)}
+        return columns | {
+            name: np.asarray(getattr(self.numbers, name), dtype=np.float64)
+            for name in ("alpha", "beta", "phi", "delta")
+        }
+
+    def triad(self, source: str, target: str) -> Triad:
+        """The triad of one ordered pair."""
+        return self.numbers[self._pair(source, target)]
+
+    def _pair(self, source: str, target: str) -> int:
+        for name in (source, target):
+            self.schema.index(name)
+        if source == target:
+            raise ValueError(f"source and target are both {source!r}, expected two attributes")
+        return self._pair_numbers[source, target]
+
+    def table(self, source: str, target: str) -> Conditional | Box:
+        """The table of one ordered pair, or its box, which the triad was made from."""
+        self._pair(source, target)
+        if not self.tables:
+            raise ValueError(
+                "this analysis was loaded from a file, which holds triads and no tables: analyze the prior again"
+            )
+        return self.tables[source, target]
+
+    def profile(self, source: str, target: str) -> Profile:
+        """The whole curve of one ordered pair: exact for a table, certified for a box."""
+        return profile(self.table(source, target))
+
+    def where(self, source: str, target: str, epsilon: float) -> Explanation:
+        """Which values give the leakage of one ordered pair; printed, a sentence."""
+        return where(self.table(source, target), epsilon)
+
+    def leakage(self, epsilon: Budgets, exact: bool = False) -> LeakageMatrix:
+        """Bounds on the leakage of every attribute about every other when each is released with its budget.
+
+        Parameters
+        ----------
+        epsilon
+            One budget for all attributes, or a mapping with one for each.
+        exact
+            The triads answer at once; with ``exact`` the tables do (certified bounds for boxes), which is tighter.
+        """
+        budgets = self.budgets(epsilon)
+        sources, targets = self._places
+        if exact:
+            found = leakages([self.table(*pair) for pair in self.pairs], budgets[sources])
+        else:
+            found = np.asarray(self.numbers.leakage(budgets[sources]))
+        matrix = np.diag(budgets)
+        matrix[sources, targets] = found
+        return LeakageMatrix(self.names, matrix, self._kind)
+
+    def budgets(self, epsilon: Budgets) -> Floats:
+        """A budget for each attribute, checked."""
+        if not isinstance(epsilon, Mapping):
+            one = as_budget(epsilon)
+            if one.ndim:
+                raise ValueError(
+                    f"epsilon has shape {one.shape}, expected one number, or a mapping from names to numbers"
+                )
+            return np.full(len(self.names), float(one))
+        for name in epsilon:
+            self.schema.index(name)
+        if lacking := [name for name in self.names if name not in epsilon]:
+            raise ValueError(
+                f"epsilon has no budget for {lacking[0]!r}, expected one for each attribute; 0 where it is not released"
+            )
+        return np.array(
+            [float(as_budget(epsilon[name], f"epsilon[{name!r}]")) for name in self.names]
+        )
+
+    def totals(self, epsilon: Budgets, sources: Sequence[str] | None = None) -> Totals:
+        """What all releases together give away about each attribute: two estimates, and a certified bound.
+
+        Parameters
+        ----------
+        epsilon
+            One budget for all attributes, or a mapping with one for each.
+        sources
+            The attributes that are released; all by default. The others are targets all the same.
+
+        Examples
+        --------
+        >>> import deptriad as dt
+        >>> import pandas as pd
+        >>> frame = pd.DataFrame({"a": [0, 0, 1, 1] * 20, "b": [0, 1, 0, 1] * 20, "xor": [0, 1, 1, 0] * 20})
+        >>> analysis = dt.analyze(dt.Prior.from_data(frame, dt.Schema.infer(frame)))
+        >>> analysis.totals(1.0)["xor"]
+        Total(xor: own=1, paired=1, pairwise=1, certified=1.434, budgets=3.000)
+        """
+        budgets = self._released(epsilon, sources)
+        totals = (
+            target_total(
+                self._tables_about(target, budgets),
+                _without(budgets, target),
+                budgets.get(target, 0.0),
+                target,
+            )
+            for target in self.names
+        )
+        return Totals(totals, self._kind)
+
+    def approximate_totals(
+        self, epsilon: Budgets, delta: Budgets, sources: Sequence[str] | None = None
+    ) -> dict[str, ApproximateTotal]:
+        """The same where mechanisms are (ε, δ)-LDP: an estimate from pairwise leakages, and as a bound the plain sums.
+
+        No certificate is known here but the sum of all ε and the sum of all δ.
+        """
+        budgets, deltas = self._released(epsilon, sources), self._released(delta, sources)
+        return {
+            target: approximate_total(
+                self._tables_about(target, budgets),
+                _without(budgets, target),
+                _without(deltas, target),
+                budgets.get(target, 0.0),
+                deltas.get(target, 0.0),
+            )
+            for target in self.names
+        }
+
+    def verify(self, proof: Proof) -> float:
+        """What the proof of a certified total proves, worked out again from the tables alone; an error if it lies."""
+        return verify(proof, self._tables_about(proof.target, proof.budgets))
+
+    def _released(self, epsilon: Budgets, sources: Sequence[str] | None) -> dict[str, float]:
+        """The budgets of what is released; a mapping need not name anything else."""
+        if isinstance(sources, str):
+            raise ValueError(f"sources is {sources!r}, expected a list of names: [{sources!r}]")
+        for name in sources or ():
+            self.schema.index(name)
+        released = self.names if sources is None else sources
+        if isinstance(epsilon, Mapping) and sources is not None:
+            epsilon = dict.fromkeys(set(self.names) - set(released), 0.0) | dict(epsilon)
+        budgets = zip(self.names, self.budgets(epsilon).tolist(), strict=True)
+        return {name: budget for name, budget in budgets if name in released}
+
+    def _tables_about(self, target: str, sources: Iterable[str]) -> dict[str, Conditional | Box]:
+        return {source: self.table(source, target) for source in sources if source != target}
+
+    def top(self, k: int = 10, epsilon: Budgets = 1.0) -> Any:
+        """A frame of the k largest leakages: source, target, leakage."""
+        leaks = self.worst(k, epsilon)
+        columns = {name: [getattr(leak, name) for leak in leaks] for name in ("source", "target")}
+        return _frame(columns | {"leakage": [leak.leakage for leak in leaks]}, self._kind)
+
+    def worst(self, k: int, epsilon: Budgets) -> list[Leak]:
+        """The k largest leakages with their triads, worst first; equal ones by name."""
+        as_whole(k, "k", 0)
+        sources, targets = self._places
+        found = np.asarray(self.leakage(epsilon))[sources, targets].tolist()
+        order = sorted(range(len(found)), key=lambda pair: (-found[pair], self.pairs[pair]))
+        return [Leak(*self.pairs[pair], self.numbers[pair], found[pair]) for pair in order[:k]]
+
+    @property
+    def certainty(self) -> str:
+        """What is assumed about the tables, in words."""
+        if self.uncertainty is None:
+            return "the tables are taken as they are"
+        words = uncertainty.in_words(self.uncertainty)
+        if isinstance(self.uncertainty, Confidence) and self.facts.get(
+            "values_chosen_from_the_records"
+        ):
+            return f"no guarantee, since values were chosen by looking at the same records: {words}"
+        return words
+
+    def _repr_html_(self) -> str:
+        rows = [["released", "about", "α", "β", "φ", "δ", "leakage", "odds moved at most"]]
+        for leak in self.worst(10, 1.0):
+            triad = leak.triad
+            numbers = (triad.alpha, triad.beta, triad.phi, triad.delta, leak.leakage)
+            rows.append(
+                [
+                    *(printable(name) for name in (leak.source, leak.target)),
+                    *(rounded_up(float(number)) for number in numbers),
+                    f"{times(leak.leakage)} times",
+                ]
+            )
+        return html_table.table(rows, self._summary(), names=2)
+
+    def _summary(self) -> list[str]:
+        count = f"{len(self.names)} attributes, {len(self.pairs)} ordered pairs"
+        return [f"Analysis of {count}; {self.certainty}", "largest leakages at ε = 1:"]
+
+    def __repr__(self) -> str:
+        lines = self._summary()
+        lines += [
+            f"  {printable(leak.source)} → {printable(leak.target)}: {rounded_up(leak.leakage)}"
+            for leak in self.worst(3, 1.0)
+        ]
+        return "\n".join(lines)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a .json or .parquet file: the schema, the uncertainty and the triads; no records, counts or tables."""
+        known = None if self.uncertainty is None else uncertainty.as_text(self.uncertainty)
+        about = {"uncertainty": known, "facts": self.facts, "schema": self.schema._content()}
+        analysis_file.write(path, about, self._columns())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a .json or .parquet file, everything checked."""
+        about, columns = analysis_file.read(path)
+        try:
+            return cls._restored(about, columns)
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            raise ValueError(f"{path} is not a whole analysis: {error}") from None
+
+    @classmethod
+    def _restored(cls, about: dict[str, Any], columns: dict[str, list[Any]]) -> Self:
+        schema = Schema._from_content(about["schema"], "its schema")
+        pairs = list(permutations(schema.names, 2))
+        if list(zip(columns["source"], columns["target"], strict=True)) != pairs:
+            raise ValueError("its triads are not those of all ordered pairs, in order")
+        alpha, phi, delta = (
+            np.array(columns[name], dtype=float) for name in ("alpha", "phi", "delta")
+        )
+        known = about["uncertainty"]
+        found = None if known is None else uncertainty.from_text(known)
+        return cls(schema, Triad(alpha=alpha, phi=phi, delta=delta), found, dict(about["facts"]))
+
+
+def _frame(columns: dict[str, Any], kind: str) -> Any:
+    from deptriad.data import engines
+
+    return engines.made(columns, kind)
+
+
+def _without(budgets: Mapping[str, float], target: str) -> dict[str, float]:
+    return {name: budget for name, budget in budgets.items() if name != target}

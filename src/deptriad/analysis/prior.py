@@ -1,0 +1,344 @@
+"""Prior: what is known beforehand about how attributes depend on each other, for every ordered pair of them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import permutations
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
+
+import numpy as np
+
+from deptriad.data.attribute import MISSING, OTHER
+from deptriad.data.counts import Counts
+from deptriad.data.schema import Schema, taken_as_public
+from deptriad.data.thin_values import merged, thin_of
+from deptriad.tables.table import Box, Conditional
+from deptriad.tables.uncertainty import Absolute, Confidence, Relative, Spread, Uncertainty
+from deptriad.utils.arrays import as_whole
+from deptriad.utils.text import printable
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from deptriad.utils.arrays import Floats, Integers
+    from deptriad.utils.progress import Progress
+
+Thin = Literal["keep", "merge", "drop"]
+
+
+class ThinValue(NamedTuple):
+    """A target value with few records, and what was done about it."""
+
+    attribute: str
+    value: str
+    records: int
+    action: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Prior:
+    """p(source | target) of every ordered pair of attributes, from one source of data or from several.
+
+    Make one with ``from_data`` or ``from_counts``. It must come from public data, or from data whose use for this is
+    granted: its tables tell about the people in it. ``chosen`` says whether the values were chosen by looking at the
+    same records, by inferring the schema or merging thin values; then Confidence is no guarantee.
+
+    Examples
+    --------
+    >>> import deptriad as dt
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"sex": ["f", "m"] * 50, "smokes": ["no"] * 75 + ["yes"] * 25})
+    >>> prior = dt.Prior.from_data(frame, schema=dt.Schema.infer(frame))
+    >>> prior.table("smokes", "sex")
+    Conditional(p(smokes | sex), 2 × 2)
+    """
+
+    counts: Counts
+    min_records: int = 20
+    thin: tuple[ThinValue, ...] = ()
+    dropped: frozenset[tuple[str, str]] = frozenset()
+    chosen: bool = False
+    kind: str = field(default="pandas", compare=False)
+
+    @classmethod
+    def from_data(
+        cls,
+        data: Any,
+        schema: Schema | None = None,
+        weight: str | None = None,
+        by: str | None = None,
+        query: str | None = None,
+        min_records: int = 20,
+        thin: Thin = "keep",
+        progress: Progress | None = None,
+    ) -> Self:
+        """Count the data and make a prior of the counts.
+
+        Parameters
+        ----------
+        data, weight, by, query, progress
+            As for ``Counts.from_data``.
+        schema
+            The attributes. Without one it is inferred from the data, which is right for public data only; a warning
+            says so.
+        min_records, thin
+            As for ``from_counts``.
+        """
+        from deptriad.data import engines
+
+        chosen = schema is None
+        if schema is None:
+            apart = [name for name in (weight, by) if name is not None]
+            schema = taken_as_public(data, without=apart, query=query)
+        counts = Counts.from_data(data, schema, weight, by, query, progress)
+        return cls._made(counts, min_records, thin, chosen, engines.kind_of(data))
+
+    @classmethod
+    def from_counts(cls, counts: Counts, min_records: int = 20, thin: Thin = "keep") -> Self:
+        """Make a prior of counts.
+
+        Parameters
+        ----------
+        counts
+            Counts of one source or of several.
+        min_records
+            With fewer records a target value is thin: its row of every table is hardly known. Where there are several
+            sources, at least two of them must have so many.
+        thin
+            "keep" keeps thin values with a warning; "merge" counts them as (other), or with a neighbouring bin, in the
+            schema too; "drop" leaves them out as values to protect. ``prior.thin`` lists them in any case. An (other)
+            or (missing) that nobody has is always left out.
+        """
+        return cls._made(counts, min_records, thin)
+
+    @classmethod
+    def from_reports(cls, reports: Any, strategy: Any, min_records: int = 20) -> Prior:
+        """What a first collection teaches about dependence: a prior from perturbed reports.
+
+        Its Confidence boxes allow for the noise of the mechanisms as well as for sampling.
+
+        Parameters
+        ----------
+        reports
+            A frame or a file of reports.
+        strategy
+            The plan or strategy that they were collected with.
+        min_records
+            Estimated records below which a target value is called thin.
+        """
+        from deptriad.collection.learnt_prior import prior_from_reports
+
+        return prior_from_reports(reports, strategy, min_records)
+
+    @classmethod
+    def _made(
+        cls,
+        counts: Counts,
+        min_records: int,
+        thin: Thin,
+        chosen: bool = False,
+        kind: str = "pandas",
+    ) -> Self:
+        as_whole(min_records, "min_records", 0)
+        if thin not in ("keep", "merge", "drop"):
+            raise ValueError(f"thin is {thin!r}, expected 'keep', 'merge' or 'drop'")
+        report: list[ThinValue] = []
+        if thin == "merge":
+            counts, moved = merged(counts, min_records)
+            report = [ThinValue(*each) for each in moved]
+            chosen = chosen or bool(moved)
+        left = [
+            ThinValue(name, value, records, _action(value, records, thin))
+            for name, value, records in _thin_values(counts, min_records)
+        ]
+        dropped = {
+            (each.attribute, each.value) for each in left if each.action in ("dropped", "left out")
+        }
+        some = [each for each in left if each.records and each.action == "kept"]
+        _warn_of(some, min_records, len(counts.sources) > 1)
+        return cls(counts, min_records, tuple(report + left), frozenset(dropped), chosen, kind)
+
+    @property
+    def schema(self) -> Schema:
+        """The attributes; where thin values were merged, after that."""
+        return self.counts.schema
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the attributes."""
+        return self.schema.names
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Where the data comes from; one source unless it was counted by a column."""
+        return self.counts.sources
+
+    @property
+    def cells(self) -> int:
+        """Cells of the tables of all ordered pairs together."""
+        return sum(source.size * target.size for source, target in permutations(self.schema, 2))
+
+    def __repr__(self) -> str:
+        number = len(self.thin)
+        thin = f", {number} thin value{'s' * (number > 1)}" if number else ""
+        return f"Prior({self.counts.summary}{thin})"
+
+    def table(self, source: str, target: str) -> Conditional:
+        """p(source | target): relative frequencies, or their mean over the sources.
+
+        Target values that were dropped, and those without records, have no row.
+        """
+        used = self._used[self.schema[target].name]
+        rows = np.flatnonzero(used.any(axis=0))
+        if not rows.size:
+            raise ValueError(f"no value of {target!r} is left to protect: lower min_records")
+        frequencies = self._frequencies(source, target)[:, rows]
+        share = used[:, rows] / used[:, rows].sum(axis=0)
+        return Conditional(
+            np.einsum("sx,sxu->xu", share, frequencies), **self._labels(source, target, rows)
+        )
+
+    def box(self, source: str, target: str, uncertainty: Uncertainty) -> Box:
+        """All tables that ``uncertainty`` leaves possible.
+
+        The level of Confidence holds for all boxes of the prior at once, unless it says otherwise by its ``cells``. It
+        is a guarantee only if the values were not ``chosen`` by looking at the same records.
+        """
+        if isinstance(uncertainty, Confidence):
+            return self._confidence_box(source, target, uncertainty)
+        if isinstance(uncertainty, Spread):
+            return self._spread_box(source, target, uncertainty)
+        if isinstance(uncertainty, Absolute) and np.ndim(uncertainty.delta):
+            raise ValueError(
+                "delta is an array, expected one number: tables of different pairs have different shapes"
+            )
+        if isinstance(uncertainty, Relative | Absolute):
+            return uncertainty.box(self.table(source, target))
+        raise ValueError(
+            f"uncertainty is {uncertainty!r}, expected Relative, Absolute, Spread or Confidence, such as Relative(0.1)"
+        )
+
+    def _confidence_box(self, source: str, target: str, uncertainty: Confidence) -> Box:
+        if self.counts.weighted:
+            raise ValueError(
+                "Confidence needs plain counts, and these are weighted: use Relative, or Spread with by="
+            )
+        if len(self.sources) > 1:
+            raise ValueError(
+                f"Confidence is for records of one population, and there are {len(self.sources)} sources: use Spread, "
+                "or make the prior without by="
+            )
+        if uncertainty.cells is None:
+            uncertainty = replace(uncertainty, cells=self.cells)
+        rows = self._protected(target)
+        number = self.counts.table(source, target)[rows]
+        return uncertainty.box(number, **self._labels(source, target, rows))
+
+    def _spread_box(self, source: str, target: str, uncertainty: Spread) -> Box:
+        if len(self.sources) < 2:
+            raise ValueError(
+                "Spread needs several sources, and there is one: pass by= and the column that tells them apart, or "
+                "use Relative or Confidence"
+            )
+        used = self._used[self.schema[target].name]
+        rows = np.flatnonzero(used.any(axis=0))
+        labels = self._labels(source, target, rows)
+        frequencies = self._frequencies(source, target)[:, rows]
+        if used[:, rows].all():
+            return uncertainty.box([Conditional(table, **labels) for table in frequencies])
+        lower, upper = np.zeros(frequencies.shape[1:]), np.ones(frequencies.shape[1:])
+        for place, row in enumerate(rows):
+            some = frequencies[used[:, row], place]
+            if len(some) > 1:  # what only one source knows is taken as wholly uncertain
+                box = uncertainty.box([table[None] for table in some])
+                lower[place], upper[place] = box.lower[0], box.upper[0]
+        return Box(lower, upper, **labels)
+
+    def _labels(self, source: str, target: str, rows: Integers) -> dict[str, Any]:
+        values = self.schema[target].values
+        return {
+            "target": target,
+            "source": source,
+            "target_values": tuple(values[row] for row in rows),
+            "source_values": self.schema[source].values,
+        }
+
+    def _frequencies(self, source: str, target: str) -> Floats:
+        """Relative frequencies by source; rows without records are 0."""
+        number = self.counts.tables(source, target).astype(np.float64)
+        sums = number.sum(axis=-1, keepdims=True)
+        return np.asarray(np.divide(number, sums, out=np.zeros(number.shape), where=sums > 0.0))
+
+    def _protected(self, target: str) -> Integers:
+        """Target values that were not dropped."""
+        kept = [(target, value) not in self.dropped for value in self.schema[target].values]
+        return np.flatnonzero(kept)
+
+    @cached_property
+    def _used(self) -> dict[str, NDArray[np.bool_]]:
+        """By attribute: which sources a value's row is taken from.
+
+        Those with enough records if there are two of them, or one where there is one source; else all that have any.
+        """
+        used = {}
+        for name in self.names:
+            records = self.counts.singles(name, weighted=False)
+            some = (records > 0) & (self.counts.singles(name) > 0)
+            enough = some & (records >= self.min_records)
+            alone = enough.sum(axis=0) < min(2, len(records))
+            used[name] = np.where(alone, some, enough)
+            gone = np.setdiff1d(np.arange(records.shape[1]), self._protected(name))
+            used[name][:, gone] = False
+        return used
+
+    @property
+    def unknown(self) -> tuple[ThinValue, ...]:
+        """Values to protect of which there is no record: a row under Confidence only, a wholly uncertain one."""
+        return tuple(each for each in self.thin if each.action == "no records")
+
+
+def _action(value: str, records: int, thin: Thin) -> str:
+    """What becomes of a thin value that was not merged. That nobody is (missing) or (other) needs no protection."""
+    if records == 0 and value in (OTHER, MISSING):
+        return "left out"
+    if thin == "drop":
+        return "dropped"
+    return "kept" if records else "no records"
+
+
+def _thin_values(counts: Counts, min_records: int) -> list[tuple[str, str, int]]:
+    found = []
+    for attribute in counts.schema:
+        records = counts.singles(attribute.name, weighted=False)
+        for code in np.flatnonzero(thin_of(records, max(min_records, 1))):
+            found.append((attribute.name, attribute.values[code], int(records[:, code].sum())))
+        weightless = (records > 0).any(axis=0) & ~counts.singles(attribute.name).any(axis=0)
+        if weightless.any():
+            value = attribute.values[int(np.argmax(weightless))]
+            raise ValueError(
+                f"all records with {attribute.name} = {value} have weight 0, so that nothing is known about them: "
+                "leave the value out of the schema, or the records out of the data"
+            )
+    return found
+
+
+def _warn_of(values: Sequence[ThinValue], min_records: int, several: bool) -> None:
+    if not values:
+        return
+    shown = ", ".join(
+        f"{printable(each.attribute)} = {printable(each.value)} ({each.records})"
+        for each in values[:10]
+    )
+    more = f" and {len(values) - 10} more" if len(values) > 10 else ""
+    one = len(values) == 1
+    number = "1 target value has" if one else f"{len(values)} target values have"
+    sources = " in all sources, or in all but one" if several else ""
+    warnings.warn(
+        f"{number} fewer than {min_records} records{sources}, too few to know {'its' if one else 'their'} "
+        f"tables by: {shown}{more}; merge or drop them with thin (--thin)",
+        UserWarning,
+        stacklevel=4,
+    )

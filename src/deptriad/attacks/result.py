@@ -1,0 +1,309 @@
+"""AttackResult: one attack's score, with all that it has to be compared with. AttackResults: those of many targets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from deptriad.attacks.score import Score, in_words, mean_score
+from deptriad.utils import html_table
+from deptriad.utils.text import aligned, printable, rounded_down, rounded_up, times
+
+if TYPE_CHECKING:
+    from deptriad.attacks.audit import Audit
+
+
+@dataclass(frozen=True, repr=False)
+class AttackResult:
+    """How well an attacker guesses a target from reports, beside guesses without reports, and what is allowed.
+
+    Parameters
+    ----------
+    target, attacker, own
+        Which attribute was guessed, by whom, and whether its own report was seen.
+    train, evaluation
+        How many records the attacker learnt from, and how many others it was scored on.
+    score
+        Macro-F1 and accuracy of the attacker.
+    balanced
+        The same attacker, guessing the value whose odds the reports raised most, however rare it is: less often right,
+        but not blind to rare values, as macro-F1 asks.
+    majority, proportional
+        Scores of guesses that see no report: always the commonest value; each value as often as it occurs.
+    ceiling
+        Score of the same attacker, trained and scored on the other attributes without any noise; the target's own
+        value is never among them. None where it was not asked for.
+    allowed, why
+        No likelihood ratio about the target, from what the attacker sees, is above e^``allowed``; and why.
+    audit
+        What the attacker's most telling event proves. ``mechanisms`` has the same of every mechanism by itself.
+    level
+        Of the intervals.
+    """
+
+    target: str
+    attacker: str
+    own: bool
+    train: int
+    evaluation: int
+    score: Score
+    balanced: Score
+    majority: Score
+    proportional: Score
+    ceiling: Score | None
+    allowed: float
+    why: str
+    audit: Audit
+    mechanisms: tuple[Audit, ...]
+    level: float = 0.95
+    kind: str = field(default="pandas", compare=False)
+
+    @property
+    def macro_f1(self) -> float:
+        """Macro-F1 of the attacker."""
+        return self.score.macro_f1
+
+    @property
+    def accuracy(self) -> float:
+        """Accuracy of the attacker."""
+        return self.score.accuracy
+
+    @property
+    def baseline(self) -> Score:
+        """The better of the two guesses without reports, by macro-F1."""
+        return max(self.majority, self.proportional, key=lambda score: score.macro_f1)
+
+    @property
+    def allowed_odds(self) -> float:
+        """How many times the reports may raise any odds about the target: e^``allowed``, rounded up."""
+        return math.exp(self.allowed) * (1.0 + 4e-16) if self.allowed < 709.0 else math.inf
+
+    @property
+    def holds(self) -> bool:
+        """False only where an audit, of the attack or of a mechanism, proves a promise broken."""
+        return all(audit.holds for audit in (self.audit, *self.mechanisms))
+
+    def _scores(self) -> dict[str, Score]:
+        every = {
+            "attack": self.score,
+            "balanced": self.balanced,
+            "majority": self.majority,
+            "proportional": self.proportional,
+        }
+        return every if self.ceiling is None else every | {"ceiling": self.ceiling}
+
+    def facts(self) -> dict[str, Any]:
+        """Plain numbers, lists and text, ready for JSON."""
+        return {
+            "target": self.target,
+            "attacker": self.attacker,
+            "own": self.own,
+            "train": self.train,
+            "evaluation": self.evaluation,
+            "level": self.level,
+            "score": self.score.facts(),
+            "balanced": self.balanced.facts(),
+            "majority": self.majority.facts(),
+            "proportional": self.proportional.facts(),
+            "ceiling": None if self.ceiling is None else self.ceiling.facts(),
+            "allowed": _finite(self.allowed),
+            "allowed_odds": _finite(self.allowed_odds),
+            "why": self.why,
+            "audit": self.audit.facts(),
+            "mechanisms": [audit.facts() for audit in self.mechanisms],
+            "holds": self.holds,
+        }
+
+    def to_frame(self) -> Any:
+        """A frame with a row for the attack and for each guess beside it."""
+        from deptriad.data import engines
+
+        every = self._scores()
+        columns: dict[str, list[Any]] = {"guess": list(every)}
+        return engines.made(columns | _columns(every.values()), self.kind)
+
+    def _repr_html_(self) -> str:
+        return html_table.text(repr(self))
+
+    def __repr__(self) -> str:
+        seen = "all reports" if self.own else "the other reports"
+        rows: list[tuple[str, ...]] = [("", "macro-F1", "accuracy")]
+        for name, score in self._scores().items():
+            f1 = in_words(score.macro_f1, score.macro_f1_interval)
+            rows.append((name, f1, in_words(score.accuracy, score.accuracy_interval)))
+        audits = (self.audit, *(audit for audit in self.mechanisms if not audit.holds))
+        return "\n".join(
+            [
+                f"Attack on {printable(self.target)} by {printable(self.attacker)}, from {seen}: "
+                f"{self.train:,} records to learn from, {self.evaluation:,} others to guess",
+                *aligned(rows),
+                f"allowed: {_nats(self.allowed)}: {self.why}",
+                *(_audit_words(audit) for audit in audits),
+            ]
+        )
+
+
+def _finite(number: float) -> float | str:
+    return number if math.isfinite(number) else "inf"
+
+
+def _nats(number: float) -> str:
+    """A bound and what it does to odds."""
+    if not math.isfinite(number):
+        return "odds may rise without limit"
+    return f"odds may rise {times(number)} times ({rounded_up(number)} nats)"
+
+
+def _audit_words(audit: Audit) -> str:
+    proven, limit = rounded_down(audit.attained), rounded_up(audit.allowed)
+    if audit.holds:
+        return f"audit: holds, {proven} nats are proven to be attained"
+    return (
+        f"AUDIT FAILED, {printable(audit.about)}: {proven} nats are proven, {limit} allowed: {audit.event}; the "
+        "mechanisms spend more than they claim, or the records are others than the tables say"
+    )
+
+
+def _columns(scores: Iterable[Score]) -> dict[str, list[Any]]:
+    columns: dict[str, list[Any]] = {}
+    for score in scores:
+        for name in ("macro_f1", "accuracy"):
+            low, high = getattr(score, f"{name}_interval")
+            columns.setdefault(name, []).append(getattr(score, name))
+            columns.setdefault(f"{name}_from", []).append(low)
+            columns.setdefault(f"{name}_to", []).append(high)
+    return columns
+
+
+class AttackResults(Mapping[str, AttackResult]):
+    """Attacks on many targets, by name; prints as a table.
+
+    One perturbation and one split of the records serve all of them.
+    """
+
+    def __init__(self, results: Iterable[AttackResult], kind: str = "pandas") -> None:
+        self.kind = kind
+        self._results = {result.target: result for result in results}
+        if not self._results:
+            raise ValueError("there are no results, expected at least one")
+
+    def __getitem__(self, target: str) -> AttackResult:
+        try:
+            return self._results[target]
+        except KeyError:
+            raise KeyError(
+                f"no attack on {target!r}, expected one of {list(self._results)}"
+            ) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._results)
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+    @cached_property
+    def score(self) -> Score:
+        """The mean over all targets."""
+        return mean_score(result.score for result in self.values())
+
+    @property
+    def aia(self) -> float:
+        """The paper's AIA: the mean macro-F1 over all targets; ``score`` has its interval."""
+        return self.score.macro_f1
+
+    @cached_property
+    def baseline(self) -> Score:
+        """The mean over all targets of the better guess without reports."""
+        return mean_score(result.baseline for result in self.values())
+
+    @cached_property
+    def ceiling(self) -> Score | None:
+        """The mean over all targets of what the same attacker makes of data without noise."""
+        every = [each.ceiling for each in self.values() if each.ceiling is not None]
+        return mean_score(every) if len(every) == len(self) else None
+
+    @property
+    def audit(self) -> Audit:
+        """The audit, of an attack or of a mechanism, that comes closest to breaking its promise."""
+        from deptriad.attacks.audit import worst
+
+        return worst([audit for each in self.values() for audit in (each.audit, *each.mechanisms)])
+
+    @property
+    def holds(self) -> bool:
+        """False only where some audit proves a promise broken."""
+        return all(result.holds for result in self.values())
+
+    def facts(self) -> dict[str, Any]:
+        """Plain numbers, lists and text, ready for JSON."""
+        return {
+            "aia": self.score.facts(),
+            "baseline": self.baseline.facts(),
+            "ceiling": None if self.ceiling is None else self.ceiling.facts(),
+            "holds": self.holds,
+            "targets": [result.facts() for result in self.values()],
+        }
+
+    def to_frame(self) -> Any:
+        """A frame with a row for each target."""
+        from deptriad.data import engines
+
+        every = list(self.values())
+        columns: dict[str, list[Any]] = {"target": list(self)}
+        columns |= _columns(each.score for each in every)
+        columns["baseline_macro_f1"] = [each.baseline.macro_f1 for each in every]
+        columns["baseline_accuracy"] = [each.baseline.accuracy for each in every]
+        for name in ("macro_f1", "accuracy"):
+            columns[f"ceiling_{name}"] = [
+                math.nan if each.ceiling is None else getattr(each.ceiling, name) for each in every
+            ]
+        columns["allowed"] = [each.allowed for each in every]
+        columns["attained"] = [each.audit.attained for each in every]
+        columns["holds"] = [each.holds for each in every]
+        return engines.made(columns, self.kind)
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """The cells of the table that is printed: a heading, the targets, their mean."""
+        found: list[tuple[str, ...]] = [HEADINGS]
+        for name, each in self.items():
+            top = "" if each.ceiling is None else f"{each.ceiling.macro_f1:.3f}"
+            found.append(
+                (
+                    printable(name),
+                    in_words(each.macro_f1, each.score.macro_f1_interval),
+                    f"{each.baseline.macro_f1:.3f}",
+                    top,
+                    f"×{times(each.allowed)}",
+                    "holds" if each.audit.holds else "BROKEN",
+                )
+            )
+        top = "" if self.ceiling is None else f"{self.ceiling.macro_f1:.3f}"
+        mean = in_words(self.aia, self.score.macro_f1_interval)
+        found.append(("mean (AIA)", mean, f"{self.baseline.macro_f1:.3f}", top, "", ""))
+        return found
+
+    def notes(self) -> list[str]:
+        """What is to be known beside the table."""
+        one = next(iter(self.values()))
+        seen = "all reports" if one.own else "the reports of the other attributes"
+        broken = [audit for each in self.values() for audit in (each.audit, *each.mechanisms)]
+        failed = dict.fromkeys(_audit_words(audit) for audit in broken if not audit.holds)
+        return [
+            f"{printable(one.attacker)} guesses each target from {seen}; {one.train:,} records to learn from, "
+            f"{one.evaluation:,} others to guess; {one.level:g} intervals",
+            *failed,
+        ]
+
+    def _repr_html_(self) -> str:
+        first, *rest = self.notes()
+        return html_table.table(self.rows(), [first], rest)
+
+    def __repr__(self) -> str:
+        first, *rest = self.notes()
+        return "\n".join([first, *aligned(self.rows()), *rest])
+
+
+HEADINGS = ("target", "macro-F1", "baseline", "ceiling", "odds allowed", "audit")

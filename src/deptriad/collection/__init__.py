@@ -1,0 +1,1 @@
+"""Ask, report, estimate."""

@@ -1,0 +1,147 @@
+"""Collection: perturbing frames and files by a strategy or a plan; and the strategies, under one roof."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deptriad.collection import report_format
+from deptriad.collection.question import Generator
+from deptriad.collection.report_mark import marked
+from deptriad.collection.split import as_strategy
+from deptriad.collection.strategy import Strategy
+from deptriad.data.schema import Schema
+from deptriad.utils import files
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from deptriad.data.batches import Batch
+    from deptriad.data.column_types import Frame
+    from deptriad.utils.progress import Progress
+
+
+def perturb(strategy: Any, frame: Any, rng: Generator = None) -> Any:
+    """Reports of all records, in a frame of the same kind.
+
+    The result has columns of reports only, and no index of the frame's: that may be a true value. Rows keep their
+    order, so that a frame sorted by an answer gives it away. Attributes that are not released are not looked at.
+    GRR and the staircase report labels of the schema; all others an "x" and hexadecimal digits, see
+    ``deptriad.spelling``.
+
+    Parameters
+    ----------
+    strategy
+        A plan, or a strategy.
+    frame
+        Records: a pandas, Polars or Arrow frame, whose kind is kept; another frame or a path is collected. A value
+        that the schema does not allow is an error, and nothing is reported.
+    rng
+        ``numpy.random.default_rng(seed)`` for a simulation that can be repeated; by default the operating system's
+        secure source.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> import deptriad as dt
+    >>> schema = dt.Schema([dt.Attribute("sex", ["f", "m"], missing="error")])
+    >>> frame = pd.DataFrame({"sex": ["f", "m", "m", "f"]})
+    >>> perturb(Split(schema, 1.0), frame, rng=np.random.default_rng(1))["sex"].tolist()
+    ['m', 'm', 'm', 'f']
+    """
+    from deptriad.data import engines
+
+    asked = as_strategy(strategy)
+    used = asked.released
+    codes = _widened(used.encode(frame), used, asked.schema)
+    return report_format.framed(asked.report(codes, rng), engines.kind_of(frame))
+
+
+def perturb_file(
+    strategy: Any,
+    data: Any,
+    out: str | os.PathLike[str],
+    rng: Generator = None,
+    progress: Progress | None = None,
+) -> int:
+    """Write a Parquet file of reports, batch by batch, and return how many: for data larger than memory.
+
+    Parameters
+    ----------
+    strategy, rng
+        As for ``perturb``.
+    data
+        The path of a .csv or .parquet file, or a frame of any engine.
+    out
+        The file to write. It appears when all went well; after an error, or killed half-way, there is none.
+    progress
+        Called with the number of records done, and None.
+    """
+    from deptriad.data import readers
+
+    if os.path.splitext(out)[1].lower() not in (".parquet", ".pq", ".parq"):
+        raise ValueError(f"out is {os.fspath(out)!r}, expected the name of a .parquet file")
+    asked = as_strategy(strategy)
+    if _is_same_file(data, out):
+        raise ValueError(f"out is {os.fspath(out)!r}, the data itself, expected another file")
+    frame = readers.opened(data, schema=asked.schema).select(*asked.released.names)
+    with files.whole(out) as partial:
+        return _written(asked, frame, partial, rng, progress)
+
+
+def _written(
+    asked: Strategy, frame: Frame, path: Any, rng: Generator, progress: Progress | None
+) -> int:
+    import pyarrow.parquet as pq
+
+    done, writer = 0, None
+    try:
+        for batch in _allowed(frame, asked.released):
+            codes = _widened(np.column_stack(batch), asked.released, asked.schema)
+            table = report_format.arrow(asked.report(codes, rng))
+            writer = writer or pq.ParquetWriter(path, marked(table.schema, asked))
+            writer.write_table(table)
+            done += len(batch[0])
+            if progress:
+                progress(done, None)
+        if writer is None:
+            empty = np.zeros((0, len(asked.schema)), dtype=np.int16)
+            table = report_format.arrow(asked.report(empty, rng))
+            writer = pq.ParquetWriter(path, marked(table.schema, asked))
+    finally:
+        if writer is not None:
+            writer.close()
+    return done
+
+
+def _is_same_file(data: Any, out: str | os.PathLike[str]) -> bool:
+    if not isinstance(data, str | os.PathLike) or not os.path.exists(out):
+        return False
+    return os.path.exists(data) and os.path.samefile(data, out)
+
+
+def _widened(codes: NDArray[Any], used: Schema, schema: Schema) -> NDArray[Any]:
+    """Codes with a column for every attribute; those that are not released stay 0 and are never reported."""
+    if used.names == schema.names:
+        return codes
+    wide = np.zeros((len(codes), len(schema)), dtype=codes.dtype)
+    wide[:, [schema.index(name) for name in used.names]] = codes
+    return wide
+
+
+def _allowed(frame: Frame, schema: Schema) -> Iterator[Batch]:
+    """Batches of codes up to a value that has none; then the rest is counted, and the schema's own error raised."""
+    from deptriad.data import batches, encoding, engines
+
+    bad = np.zeros((2, len(schema)), dtype=np.int64)
+    for batch in batches.batches(encoding.Encoder(schema)(frame)):
+        if min(codes.min(initial=0) for codes in batch) < 0:
+            odd = (encoding.UNSEEN, encoding.ABSENT)
+            bad += [[np.count_nonzero(codes == code) for codes in batch] for code in odd]
+        if not bad.any():
+            yield batch
+    engines.refuse_codes(frame, schema, bad)

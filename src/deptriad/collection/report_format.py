@@ -1,0 +1,166 @@
+"""How reports are written into columns and read again: labels where a report names a value, text with digits else.
+
+GRR and the staircase name a value of the attribute, and their column holds its label, so that a file of reports reads
+like the data; numbers and bins come as text, too. All other reports are an "x" and hexadecimal digits: OLH's seed and
+digit, a set's bytes, a column's number. The "x" keeps spreadsheets and readers of CSV from taking them for numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deptriad.data.attribute import Attribute
+from deptriad.mechanisms import GRR, OLH, Mechanism, Staircase
+from deptriad.mechanisms.bits import BitReports
+from deptriad.utils.text import printable
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """A column of few different texts."""
+
+    codes: NDArray[Any]
+    values: tuple[str, ...]
+
+    def texts(self) -> NDArray[Any]:
+        """Every entry as text."""
+        return np.asarray(np.array(self.values, dtype=object)[self.codes])
+
+
+Column = Labels | NDArray[Any]
+"""Labels; or an array of text, as bytes of one length or as strings."""
+
+
+def names_values(mechanism: Mechanism) -> bool:
+    """Whether a report is one of the values."""
+    return isinstance(mechanism, GRR | Staircase)
+
+
+# --- digits ---------------------------------------------------------------------------------------------------
+
+_DIGITS = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
+
+
+def spelt(mechanism: Mechanism, reports: NDArray[Any]) -> NDArray[np.bytes_]:
+    """Reports as "x" and digits, each as long as the other."""
+    raw = _as_bytes(mechanism, reports)
+    text = np.empty((len(raw), 1 + 2 * raw.shape[1]), dtype=np.uint8)
+    text[:, 0] = ord("x")
+    text[:, 1::2], text[:, 2::2] = _DIGITS[raw >> 4], _DIGITS[raw & 15]
+    return text.view(f"S{text.shape[1]}")[:, 0]
+
+
+def _as_bytes(mechanism: Mechanism, reports: NDArray[Any]) -> NDArray[np.uint8]:
+    """A row of bytes for each report, the most significant one of a number first."""
+    if isinstance(mechanism, BitReports):
+        return reports
+    if isinstance(mechanism, OLH):
+        seeds, told = reports[:, 0].astype(">u8"), reports[:, 1].astype(">u2")
+        rows = [seeds.view(np.uint8).reshape(-1, 8), told.view(np.uint8).reshape(-1, 2)]
+        return np.concatenate(rows, axis=1)
+    return reports.astype(">u4").view(np.uint8).reshape(len(reports), 4)
+
+
+def read(mechanism: Mechanism, texts: Sequence[Any], name: str) -> NDArray[Any]:
+    """The reports that texts spell."""
+    length = 1 + 2 * _as_bytes(mechanism, mechanism.perturb([0])).shape[1]
+    fitting = [isinstance(text, str) and len(text) == length and text[0] == "x" for text in texts]
+    if not all(fitting):
+        _refuse(texts[fitting.index(False)], mechanism, name, length)
+    try:
+        raw = np.frombuffer(bytes.fromhex("".join(text[1:] for text in texts)), dtype=np.uint8)
+    except ValueError:
+        bad = next(text for text in texts if set(text[1:]) - set("0123456789abcdef"))
+        _refuse(bad, mechanism, name, length)
+    rows = raw.reshape(len(texts), length // 2)
+    if isinstance(mechanism, BitReports):
+        return rows
+    if isinstance(mechanism, OLH):
+        seeds = np.ascontiguousarray(rows[:, :8]).view(">u8")
+        told = np.ascontiguousarray(rows[:, 8:]).view(">u2")
+        return np.concatenate([seeds.astype(np.uint64), told.astype(np.uint64)], axis=1)
+    return np.ascontiguousarray(rows).view(">u4")[:, 0].astype(np.int64)
+
+
+def _refuse(text: Any, mechanism: Mechanism, name: str, length: int) -> None:
+    raise ValueError(
+        f"column {name!r} has {printable(repr(text))}, expected a report of {type(mechanism).__name__}: an x and "
+        f"{length - 1} hexadecimal digits; was it collected with another plan?"
+    )
+
+
+def label_attribute(attribute: Attribute, held: str) -> Attribute:
+    """What a column of labels is read by; one that a CSV reader took for numbers, as numbers."""
+    categories = attribute.categories
+    plain = held == attribute.kind and held in ("number", "boolean")
+    if not plain or categories is None or attribute.size > len(categories):
+        categories = attribute.values
+    return Attribute(attribute.name, categories, missing="error")
+
+
+# --- frames ---------------------------------------------------------------------------------------------------
+
+
+def framed(columns: dict[str, Column], kind: str) -> Any:
+    """A frame of the library that is wanted, or of the first one that is installed."""
+    makers = {"pandas": _pandas, "polars": _polars, "pyarrow": arrow}
+    for backend in dict.fromkeys((kind, *makers)):
+        if find_spec(backend):
+            return makers[backend](columns)
+    raise ModuleNotFoundError("a frame needs pandas, Polars or PyArrow: pip install pandas")
+
+
+def _text(column: NDArray[Any]) -> NDArray[Any]:
+    return column.astype("U").astype(object) if column.dtype.kind == "S" else column
+
+
+def _pandas(columns: dict[str, Column]) -> Any:
+    import pandas as pd
+
+    made = {
+        name: pd.Categorical.from_codes(each.codes, list(each.values))
+        if isinstance(each, Labels)
+        else pd.array(_text(each), dtype="str")
+        for name, each in columns.items()
+    }
+    return pd.DataFrame(made)
+
+
+def _polars(columns: dict[str, Column]) -> Any:
+    import polars as pl
+
+    def series(name: str, column: Column) -> Any:
+        if isinstance(column, Labels):
+            every = pl.Series(name, list(column.values), dtype=pl.Enum(column.values))
+            return every.gather(column.codes.astype(np.uint32))
+        return pl.Series(name, _text(column), dtype=pl.String)
+
+    return pl.DataFrame([series(name, column) for name, column in columns.items()])
+
+
+def arrow(columns: dict[str, Column]) -> Any:
+    """An Arrow table."""
+    import pyarrow as pa
+
+    return pa.table({name: _arrow(column) for name, column in columns.items()})
+
+
+def _arrow(column: Column) -> Any:
+    import pyarrow as pa
+
+    if isinstance(column, Labels):
+        kind = np.int8 if len(column.values) <= 127 else np.int16
+        codes = pa.array(column.codes.astype(kind))
+        return pa.DictionaryArray.from_arrays(codes, pa.array(column.values, pa.string()))
+    if column.dtype.kind != "S":
+        return pa.array(column, pa.string())
+    width = column.dtype.itemsize
+    ends = np.arange(0, (len(column) + 1) * width, width, dtype=np.int64)
+    buffers = [None, pa.py_buffer(ends), pa.py_buffer(np.ascontiguousarray(column))]
+    return pa.Array.from_buffers(pa.large_string(), len(column), buffers)

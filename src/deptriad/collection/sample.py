@@ -1,0 +1,169 @@
+"""Sample: one question to each user, with the full budget."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deptriad.collection.question import (
+    Generator,
+    Question,
+    draw,
+    joint,
+    labels_of,
+    mechanism_of,
+    opened,
+    read_labels,
+    read_texts,
+    texts_of,
+)
+from deptriad.collection.report_format import Column, Labels
+from deptriad.collection.score_sums import Answers, Records
+from deptriad.collection.strategy import Shares, Strategy, Told, shares_of
+from deptriad.data.attribute import Attribute
+from deptriad.mechanisms.base import _one_budget
+from deptriad.mechanisms.entries import smallest_type
+from deptriad.utils.arrays import Floats, as_whole
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+VIEW, REPORT = "view", "report"
+"""The columns of ``Sample``: what was asked, and the answer."""
+
+
+@dataclass(frozen=True)
+class Sample(Strategy):
+    """One question to each user, drawn evenly, with the full budget: an attribute, or k of them as one value (RS).
+
+    Reports have two columns, ``view`` with the names of the attributes that were asked, and ``report``. A view does not
+    depend on the record, so that it tells nothing.
+
+    Parameters
+    ----------
+    schema, total, mechanism
+        As for ``Split``; the mechanism reports joint values where k is above 1.
+    k
+        Attributes that are asked together; there are C(d, k) views. Marginals of up to k attributes can be estimated.
+
+    Examples
+    --------
+    >>> import deptriad as dt
+    >>> schema = dt.Schema([dt.Attribute(name, ["no", "yes"]) for name in ("a", "b", "c")])
+    >>> [question.name for question in Sample(schema, 1.0, k=2).questions]
+    ['a & b', 'a & c', 'b & c']
+    """
+
+    total: float
+    mechanism: str = "auto"
+    k: int = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "total", _one_budget(self.total))
+        if as_whole(self.k, "k", 1) > len(self.schema):
+            raise ValueError(f"k is {self.k}, expected at most the {len(self.schema)} attributes")
+        names = [question.name for question in self.questions]
+        if len(set(names)) < len(names):
+            raise ValueError(f"two views are called alike: {names}; rename attributes with ' & '")
+
+    @property
+    def epsilon(self) -> float:
+        """The full budget."""
+        return self.total
+
+    @cached_property
+    def questions(self) -> tuple[Question, ...]:
+        """One for each view."""
+        return tuple(
+            Question(
+                view,
+                mechanism_of(
+                    self.mechanism, self.total, math.prod(each.size for each in view), view[0].name
+                ),
+            )
+            for view in combinations(self.schema.attributes, self.k)
+        )
+
+    def tell(self, codes: NDArray[Any], rng: Generator = None) -> list[Told]:
+        """Of every view the records that were drawn for it, and their reports."""
+        asked = draw(len(codes), len(self.questions), rng)
+        told = []
+        for place, question in enumerate(self.questions):
+            rows = np.flatnonzero(asked == place)
+            own = [self.schema.index(name) for name in question.names]
+            values = joint(codes[rows][:, own], question)
+            told.append(Told(rows, question.mechanism.perturb(values, rng)))
+        return told
+
+    def report(self, codes: NDArray[Any], rng: Generator = None) -> dict[str, Column]:
+        """The columns ``view`` and ``report``."""
+        asked = np.empty(len(codes), dtype=smallest_type(len(self.questions)))
+        texts = np.empty(len(codes), dtype=object)
+        told = zip(self.questions, self.tell(codes, rng), strict=True)
+        for place, (question, (rows, reports)) in enumerate(told):
+            column = question.column(reports)
+            asked[rows] = place
+            texts[rows] = column.texts() if isinstance(column, Labels) else column.astype("U")
+        return {VIEW: Labels(asked, tuple(each.name for each in self.questions)), REPORT: texts}
+
+    def answers(self, reports: Any, names: Sequence[str]) -> list[Answers]:
+        """The reports of all views with these attributes."""
+        views = [question.name for question in self.questions]
+        frame = opened(reports, [VIEW, REPORT])
+        asked = labels_of(frame, Attribute(VIEW, views, missing="error"))
+        told = np.array(texts_of(frame, REPORT), dtype=object)
+        found: list[Answers] = []
+        for place in self._places(names):
+            question, own = self.questions[place], told[asked == place].tolist()
+            read = read_labels(question, own) if question.labelled else read_texts(question, own)
+            found.append(Records((question.mechanism,), (read,), len(asked)))
+        return found
+
+    def relevant(self, parts: Sequence[Answers], names: Sequence[str]) -> list[Answers]:
+        """The answers to all views with these attributes."""
+        return [parts[place] for place in self._places(names)]
+
+    def shares(self, answers: Sequence[Answers], names: Sequence[str]) -> Shares:
+        """Means of scores over the users of all views with these attributes, each user counting alike."""
+        views = [self.questions[place] for place in self._places(names)]
+        sums = [_view_sums(each, view, names) for each, view in zip(answers, views, strict=True)]
+        one, two = (np.sum([part[which] for part in sums], axis=0) for which in (0, 1))
+        return shares_of(one, two, answers)
+
+    def _places(self, names: Sequence[str]) -> list[int]:
+        """Views with all these attributes."""
+        if len(names) > self.k:
+            raise ValueError(
+                f"{' & '.join(names)} were never asked together: Sample has k = {self.k}, expected k ≥ {len(names)} "
+                "for their marginal"
+            )
+        views = enumerate(self.questions)
+        return [place for place, question in views if set(names) <= set(question.names)]
+
+
+def _view_sums(answers: Answers, view: Question, names: Sequence[str]) -> tuple[Floats, Floats]:
+    """Sums of scores and of their squares over a view's users, for the marginal of some of its attributes."""
+    order = [list(view.names).index(name) for name in names]
+    if len(names) == len(view.names):
+        one, two = (answers.sums([power]).reshape(view.sizes) for power in (1, 2))
+        return one.transpose(order), two.transpose(order)
+    both = [np.zeros([view.sizes[axis] for axis in order]) for _ in range(2)]
+    for counts, scores in answers.scored():
+        own = summed_scores(scores, view.sizes, order)
+        for power, total in enumerate(both, 1):
+            total += np.tensordot(counts, own**power, axes=(0, 0))
+    return both[0], both[1]
+
+
+def summed_scores(scores: Floats, sizes: Sequence[int], order: Sequence[int]) -> Floats:
+    """Scores of joint values (rows: reports) summed to those of some attributes, in this order."""
+    every = scores.reshape(-1, *sizes)
+    others = tuple(axis + 1 for axis in range(len(sizes)) if axis not in order)
+    ranks = [sorted(order).index(axis) + 1 for axis in order]
+    return np.asarray(every.sum(axis=others).transpose([0, *ranks]))

@@ -1,0 +1,120 @@
+"""SampleWithFakes: one true report from each user, hidden among fakes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deptriad.collection.question import Generator, Question, draw, mechanism_of, read_columns
+from deptriad.collection.report_format import Column
+from deptriad.collection.score_sums import Answers, Records
+from deptriad.collection.strategy import Shares, Strategy, Told, columns_of, shares_of
+from deptriad.mechanisms import Support
+from deptriad.mechanisms.base import _one_budget
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class SampleWithFakes(Strategy):
+    """One attribute, drawn evenly, with ε' = ln(d(e^ε − 1) + 1); for the others a fake, and nobody says which (RS+FD).
+
+    A fake is the report of a value drawn evenly (for GRR that is an even report). Only one-way marginals can be
+    estimated: of two attributes at most one report is true.
+
+    ``total`` is ε as published: with GRR and attributes of equal size, it bounds what changing ONE of them changes.
+    It is no bound for a whole record, nor for one attribute among smaller ones: ``epsilon`` is, and that is ε', which
+    is attained where all reports agree with one record and none with the other. Compare with that in mind.
+
+    Parameters
+    ----------
+    schema, total, mechanism
+        As for ``Split``; the mechanism must be one whose reports support values: not the staircase.
+
+    Examples
+    --------
+    >>> import deptriad as dt
+    >>> schema = dt.Schema([dt.Attribute(name, ["no", "yes"]) for name in ("a", "b", "c")])
+    >>> fakes = SampleWithFakes(schema, 1.0)
+    >>> fakes.total, round(fakes.epsilon, 4)
+    (1.0, 1.8172)
+    """
+
+    total: float
+    mechanism: str = "auto"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "total", _one_budget(self.total))
+        for question in self.questions:
+            if not isinstance(question.mechanism, Support):
+                raise ValueError(
+                    f"mechanism is {self.mechanism!r}, expected one whose reports support values, such as 'grr'"
+                )
+
+    @property
+    def epsilon(self) -> float:
+        """ε', the budget of the attribute that is drawn, and what all reports together may tell about a record."""
+        count = len(self.schema)
+        if self.total > 700.0:
+            return self.total + math.log(count)
+        return math.log1p(count * math.expm1(self.total))
+
+    @cached_property
+    def questions(self) -> tuple[Question, ...]:
+        """One for each attribute."""
+        return tuple(
+            Question((each,), mechanism_of(self.mechanism, self.epsilon, each.size, each.name))
+            for each in self.schema
+        )
+
+    def tell(self, codes: NDArray[Any], rng: Generator = None) -> list[Told]:
+        """Everybody's reports to every question, true or fake."""
+        everybody = np.arange(len(codes))
+        drawn = draw(len(codes), len(self.questions), rng)
+        told = []
+        for place, question in enumerate(self.questions):
+            fakes = draw(len(codes), question.mechanism.size, rng)
+            values = np.where(drawn == place, codes[:, place], fakes)
+            told.append(Told(everybody, question.mechanism.perturb(values, rng)))
+        return told
+
+    def report(self, codes: NDArray[Any], rng: Generator = None) -> dict[str, Column]:
+        """A column for each attribute, true or fake."""
+        return columns_of(self.questions, self.tell(codes, rng))
+
+    def answers(self, reports: Any, names: Sequence[str]) -> list[Answers]:
+        """The reports of this attribute."""
+        question = self.questions[self._place(names)]
+        (column,) = read_columns(reports, [question])
+        return [Records((question.mechanism,), (column,), len(column))]
+
+    def relevant(self, parts: Sequence[Answers], names: Sequence[str]) -> list[Answers]:
+        """The answers about this attribute."""
+        return [parts[self._place(names)]]
+
+    def shares(self, answers: Sequence[Answers], names: Sequence[str]) -> Shares:
+        """From scores z that would be right without fakes: d·z − c is right with them.
+
+        A fake supports a value with chance r = (p + (b − 1)q)/b, so that its z has the mean 1/b; d − 1 of d reports are
+        fakes, and c = (d − 1)/b. For GRR this is (c·d·b − n(d − 1 + q·b))/(n·b·(p − q)), c being counts (maths §7).
+        """
+        count = len(self.questions)
+        less = (count - 1) / self.questions[self._place(names)].mechanism.size
+        first, square = answers[0].sums([1]), answers[0].sums([2])
+        one = count * first - less * answers[0].n
+        two = count**2 * square - 2 * count * less * first + less**2 * answers[0].n
+        return shares_of(one, two, answers)
+
+    def _place(self, names: Sequence[str]) -> int:
+        if len(names) > 1:
+            raise ValueError(
+                f"{' & '.join(names)} cannot be estimated together with SampleWithFakes: at most one of a user's "
+                "reports is true; estimate one attribute at a time, or collect with Sample(…, k=2)"
+            )
+        return self.schema.index(names[0])

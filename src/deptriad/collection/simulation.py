@@ -1,0 +1,195 @@
+"""simulate(): reports of many users from joint counts, cell by cell: a billion of them take no longer than a thousand.
+
+Users with the same values report alike, so how many of a cell's users give which report is multinomial. What comes out
+is distributed exactly as if every user had reported (to the rounding of a probability).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deptriad.collection.sample import Sample
+from deptriad.collection.sample_with_fakes import SampleWithFakes
+from deptriad.collection.score_sums import MOST_CELLS, Answers, Supports, Tally, alphabet, letters
+from deptriad.collection.split import as_strategy
+from deptriad.collection.strategy import Strategy
+from deptriad.mechanisms import GRR, Mechanism
+from deptriad.mechanisms.bits import Unary
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+MOST_USERS = 2**53
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Simulation:
+    """Counts of reports, which ``estimate`` takes in place of a frame of them."""
+
+    strategy: Strategy
+    parts: tuple[Answers, ...]
+    users: int
+
+    def require(self, strategy: Strategy) -> None:
+        """Refuse to be read as reports of another strategy: estimates would be biased."""
+        if self.strategy.fingerprint != strategy.fingerprint:
+            raise ValueError(
+                f"the reports were simulated with another {type(self.strategy).__name__} than this "
+                f"{type(strategy).__name__}: pass the strategy they were made with"
+            )
+
+    def __repr__(self) -> str:
+        return f"Simulation({type(self.strategy).__name__}, {self.users:,} users)"
+
+
+def simulate(
+    joint_counts: ArrayLike, strategy: Any, rng: np.random.Generator | None = None
+) -> Simulation:
+    """Reports of all users, as counts.
+
+    Parameters
+    ----------
+    joint_counts
+        How many users have which values: an axis for each attribute of the strategy's schema, in its order.
+    strategy
+        A plan, or a strategy. Its mechanisms must have few different reports: GRR, the staircase, Hadamard response and
+        channels; SUE and OUE for up to 16 values (any number with ``Sample`` and ``SampleWithFakes``), subset selection
+        for up to 16. OLH has too many: perturb records instead.
+    rng
+        Source of chance; by default a new generator, seeded by the operating system.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import deptriad as dt
+    >>> from deptriad.collection.marginal import estimate
+    >>> from deptriad.collection.split import Split
+    >>> schema = dt.Schema([dt.Attribute(name, ["no", "yes"], missing="error") for name in ("a", "b")])
+    >>> split = Split(schema, total=2.0)
+    >>> reports = simulate([[400_000_000, 100_000_000], [0, 500_000_000]], split, np.random.default_rng(1))
+    >>> estimate(split, reports, ["a", "b"]).frequencies.round(3).tolist()
+    [[0.4, 0.1], [0.0, 0.5]]
+    """
+    asked = as_strategy(strategy)
+    counts = _checked(joint_counts, asked)
+    chance = np.random.default_rng() if rng is None else rng
+    if isinstance(asked, Sample):
+        parts = _sampled(counts, asked, chance)
+    elif isinstance(asked, SampleWithFakes):
+        parts = _with_fakes(counts, asked, chance)
+    else:
+        parts = [_to_all(counts, asked, chance)]
+    return Simulation(asked, tuple(parts), int(counts.sum()))
+
+
+def _checked(joint_counts: ArrayLike, asked: Strategy) -> NDArray[np.int64]:
+    counts = np.asarray(joint_counts)
+    if counts.shape != asked.schema.sizes:
+        raise ValueError(
+            f"joint_counts has shape {counts.shape}, expected {asked.schema.sizes}: an axis for each attribute, "
+            f"{', '.join(asked.schema.names)}"
+        )
+    if counts.dtype.kind not in "iuf" or (counts < 0).any() or (counts != np.rint(counts)).any():
+        raise ValueError(
+            "joint_counts has entries that are no whole numbers ≥ 0: expected numbers of users"
+        )
+    if counts.sum() > MOST_USERS:
+        raise ValueError(f"joint_counts sums to {counts.sum():g}, expected at most 2^53")
+    return counts.astype(np.int64)
+
+
+def _to_all(counts: NDArray[np.int64], asked: Strategy, rng: np.random.Generator) -> Tally:
+    """Attribute after attribute: values along an axis become reports."""
+    places = [asked.schema.index(question.name) for question in asked.questions]
+    counts = counts.sum(axis=tuple(set(range(counts.ndim)) - set(places)))
+    own = tuple(question.mechanism for question in asked.questions)
+    cells = math.prod(_letters(mechanism) for mechanism in own)
+    if cells > MOST_CELLS:
+        raise ValueError(
+            f"there are {cells:,} combinations of reports, expected at most {MOST_CELLS:,}: simulate fewer attributes"
+        )
+    for axis, mechanism in enumerate(own):
+        counts = np.moveaxis(reported(np.moveaxis(counts, axis, -1), mechanism, rng), -1, axis)
+    return Tally(own, counts, int(counts.sum()))
+
+
+def _sampled(counts: NDArray[np.int64], asked: Sample, rng: np.random.Generator) -> list[Answers]:
+    """Every cell's users are dealt out to the views, which then are collected by themselves."""
+    values = np.nonzero(counts)
+    views = len(asked.questions)
+    dealt = rng.multinomial(counts[values], np.full(views, 1.0 / views))
+    found = []
+    for place, question in enumerate(asked.questions):
+        own = [values[asked.schema.index(name)] for name in question.names]
+        cells = np.ravel_multi_index(own, question.sizes)
+        users = np.zeros(math.prod(question.sizes), dtype=np.int64)
+        np.add.at(users, cells, dealt[:, place])
+        found.append(_one(users, question.mechanism, int(counts.sum()), rng))
+    return found
+
+
+def _with_fakes(
+    counts: NDArray[np.int64], asked: SampleWithFakes, rng: np.random.Generator
+) -> list[Answers]:
+    """The same for one attribute each; all others' values are replaced by evenly drawn ones."""
+    values, count = np.nonzero(counts), len(asked.questions)
+    dealt = rng.multinomial(counts[values], np.full(count, 1.0 / count))
+    n = int(counts.sum())
+    found = []
+    for place, question in enumerate(asked.questions):
+        size = question.mechanism.size
+        users = np.zeros(size, dtype=np.int64)
+        np.add.at(users, values[place], dealt[:, place])
+        users += rng.multinomial(n - int(users.sum()), np.full(size, 1.0 / size))
+        found.append(_one(users, question.mechanism, n, rng))
+    return found
+
+
+def _one(
+    users: NDArray[np.int64], mechanism: Mechanism, among: int, rng: np.random.Generator
+) -> Answers:
+    """Answers to one question."""
+    if isinstance(
+        mechanism, Unary
+    ):  # bits are independent, so support counts say all and are binomial
+        p, q = map(float, mechanism.probabilities)
+        n = int(users.sum())
+        support = rng.binomial(users, p) + rng.binomial(n - users, q)
+        return Supports(mechanism, support, n, among)
+    return Tally((mechanism,), reported(users, mechanism, rng), among)
+
+
+def reported(
+    counts: NDArray[np.int64], mechanism: Mechanism, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Counts of values along the last axis become counts of reports."""
+    if isinstance(mechanism, GRR):
+        # the truth with chance p − q, else any value alike: binomial, then all liars of a line together
+        p, q = mechanism.probabilities
+        true = rng.binomial(counts, float(p - q))
+        lies = (counts - true).sum(axis=-1)
+        return np.asarray(
+            true + rng.multinomial(lies, np.full(mechanism.size, 1.0 / mechanism.size))
+        )
+    _letters(mechanism)
+    matrix = mechanism.matrix()
+    total = np.zeros((*counts.shape[:-1], matrix.shape[1]), dtype=np.int64)
+    for value, row in enumerate(matrix):
+        total += rng.multinomial(counts[..., value], row / row.sum())
+    return total
+
+
+def _letters(mechanism: Mechanism) -> int:
+    """How many different reports there are."""
+    if count := letters(mechanism):
+        return count
+    reports = alphabet(mechanism)
+    if reports is None:
+        raise ValueError(
+            f"{mechanism!r} has too many different reports to simulate: take mechanism='grr', or perturb records"
+        )
+    return len(reports)

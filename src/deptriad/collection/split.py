@@ -1,0 +1,177 @@
+"""Separate and Split: every question to everybody, each attribute by a mechanism of its own."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deptriad.collection.question import Generator, Question, mechanism_of, read_columns
+from deptriad.collection.report_format import Column
+from deptriad.collection.score_sums import Answers, Records
+from deptriad.collection.strategy import Shares, Strategy, Told, columns_of, shares_of
+from deptriad.data.schema import Schema
+from deptriad.mechanisms import Mechanism
+from deptriad.mechanisms.base import _one_budget
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class _ToAll(Strategy):
+    """Everybody reports every attribute, each by its own mechanism: a column for each."""
+
+    @property
+    def epsilon(self) -> float:
+        """The sum of all budgets."""
+        return math.fsum(question.mechanism.epsilon for question in self.questions)
+
+    def tell(self, codes: NDArray[Any], rng: Generator = None) -> list[Told]:
+        """Everybody's reports to every question."""
+        everybody = np.arange(len(codes))
+        return [
+            Told(
+                everybody,
+                question.mechanism.perturb(codes[:, self.schema.index(question.name)], rng),
+            )
+            for question in self.questions
+        ]
+
+    def report(self, codes: NDArray[Any], rng: Generator = None) -> dict[str, Column]:
+        """A column for each attribute that has a mechanism."""
+        return columns_of(self.questions, self.tell(codes, rng))
+
+    def answers(self, reports: Any, names: Sequence[str]) -> list[Answers]:
+        """The reports of these attributes, record by record."""
+        own = [self._question(name) for name in names]
+        columns = tuple(read_columns(reports, own))
+        return [Records(tuple(each.mechanism for each in own), columns, len(columns[0]))]
+
+    def relevant(self, parts: Sequence[Answers], names: Sequence[str]) -> list[Answers]:
+        """The counts of these attributes' reports."""
+        places = [self.questions.index(self._question(name)) for name in names]
+        return [parts[0].only(places)]  # type: ignore[union-attr]
+
+    def shares(self, answers: Sequence[Answers], names: Sequence[str]) -> Shares:
+        """Mode-wise inversion: means of products of scores (maths §7)."""
+        one, two = ([power] * len(names) for power in (1, 2))
+        return shares_of(answers[0].sums(one), answers[0].sums(two), answers)
+
+    def _question(self, name: str) -> Question:
+        return next(question for question in self.questions if question.name == name)
+
+
+@dataclass(frozen=True)
+class Separate(_ToAll):
+    """Every attribute by a mechanism of its own; those without one are not asked.
+
+    Parameters
+    ----------
+    schema
+        The attributes.
+    by
+        A mechanism for each attribute that is asked, of its size; ``Separate.of(plan)`` makes those of a plan.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import deptriad as dt
+    >>> from deptriad.mechanisms import GRR, OUE
+    >>> schema = dt.Schema([dt.Attribute("sex", ["f", "m"]), dt.Attribute("smokes", ["no", "yes"])])
+    >>> both = Separate(schema, {"sex": GRR(3, 1.0), "smokes": OUE(3, 2.0)})
+    >>> round(both.epsilon, 6)
+    3.0
+    """
+
+    by: Mapping[str, Mechanism]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "by", dict(self.by))
+        for name, mechanism in self.by.items():
+            size = self.schema[name].size
+            if mechanism.size != size:
+                raise ValueError(
+                    f"the mechanism of {name!r} is for {mechanism.size} values, expected {size}: {self.schema[name]!r}"
+                )
+        if not self.by:
+            raise ValueError("no attribute has a mechanism, expected at least one")
+
+    @classmethod
+    def of(cls, plan: Any) -> Separate:
+        """The mechanisms of anything with a schema, budgets and mechanisms by name; a budget of 0 is not asked."""
+        schema: Schema = plan.schema
+        own = {
+            name: mechanism_of(
+                plan.mechanisms[name], float(plan.budgets[name]), schema[name].size, name
+            )
+            for name in schema.names
+            if plan.budgets[name] > 0.0
+        }
+        return cls(schema, own)
+
+    @cached_property
+    def questions(self) -> tuple[Question, ...]:
+        """One for each attribute that is asked, in the order of the schema."""
+        return tuple(
+            Question((each,), self.by[each.name]) for each in self.schema if each.name in self.by
+        )
+
+
+@dataclass(frozen=True)
+class Split(_ToAll):
+    """Every attribute with an equal part of the budget (SPL).
+
+    Parameters
+    ----------
+    schema
+        The attributes.
+    total
+        What all reports of a user together may tell: ε of the whole record.
+    mechanism
+        A key of ``deptriad.mechanisms.mechanisms``, or "auto" for the better of GRR and OLH at that budget.
+
+    Examples
+    --------
+    >>> import deptriad as dt
+    >>> schema = dt.Schema([dt.Attribute("sex", ["f", "m"]), dt.Attribute("smokes", ["no", "yes"])])
+    >>> Split(schema, total=3.0).questions[0].mechanism
+    GRR(size=3, epsilon=1.5)
+    """
+
+    total: float
+    mechanism: str = "auto"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "total", _one_budget(self.total))
+        if not self.questions:
+            raise ValueError("the schema has no attributes to ask for")
+
+    @cached_property
+    def questions(self) -> tuple[Question, ...]:
+        """One for each attribute."""
+        part = self.total / len(self.schema)
+        while Fraction(part) * len(self.schema) > Fraction(
+            self.total
+        ):  # the parts must not add up to more
+            part = math.nextafter(part, 0.0)
+        return tuple(
+            Question((each,), mechanism_of(self.mechanism, part, each.size, each.name))
+            for each in self.schema
+        )
+
+
+def as_strategy(strategy: Any) -> Strategy:
+    """A strategy as it is; a plan, or anything else with schema, budgets and mechanisms, as ``Separate``."""
+    if isinstance(strategy, Strategy):
+        return strategy
+    if all(hasattr(strategy, name) for name in ("schema", "budgets", "mechanisms")):
+        return Separate.of(strategy)
+    raise ValueError(
+        f"strategy is a {type(strategy).__name__}, expected a plan, Split, Sample, SampleWithFakes or Separate"
+    )

@@ -1,0 +1,135 @@
+"""Strategy: the interface of all that can be asked of each user, and what can be estimated from it."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from deptriad.collection.question import Generator, Question
+from deptriad.collection.report_format import Column
+from deptriad.collection.score_sums import Answers
+from deptriad.data.schema import Schema
+from deptriad.utils.arrays import Floats
+from deptriad.utils.text import closest
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class Shares(NamedTuple):
+    """Unbiased shares, the variances of their errors, and the number of reports behind them."""
+
+    frequencies: Floats
+    variances: Floats
+    n: int
+
+
+class Told(NamedTuple):
+    """Which of the records were asked a question, and their reports as its mechanism gives them."""
+
+    rows: NDArray[np.intp]
+    reports: NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Strategy(ABC):
+    """What is asked of each user. ``questions`` are all there are; who is asked which is up to the strategy."""
+
+    schema: Schema
+
+    @property
+    @abstractmethod
+    def questions(self) -> tuple[Question, ...]:
+        """All questions."""
+
+    @property
+    @abstractmethod
+    def epsilon(self) -> float:
+        """What all reports of a user together may tell about the whole record."""
+
+    @cached_property
+    def released(self) -> Schema:
+        """The attributes that some question asks for."""
+        asked = {name for question in self.questions for name in question.names}
+        return self.schema.only(*(name for name in self.schema.names if name in asked))
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The same for two strategies exactly when reports of one are reports of the other."""
+        told = [
+            type(self).__name__,
+            [[each.name, list(each.values)] for each in self.schema],
+            [
+                [list(each.names), type(each.mechanism).__name__, each.mechanism.epsilon.hex()]
+                for each in self.questions
+            ],
+        ]
+        return sha256(json.dumps(told).encode("ascii")).hexdigest()
+
+    @abstractmethod
+    def tell(self, codes: NDArray[Any], rng: Generator = None) -> list[Told]:
+        """Reports of records given as codes, a column for each attribute of the schema: an entry for each question."""
+
+    @abstractmethod
+    def report(self, codes: NDArray[Any], rng: Generator = None) -> dict[str, Column]:
+        """The same as columns to write."""
+
+    @abstractmethod
+    def answers(self, reports: Any, names: Sequence[str]) -> list[Answers]:
+        """What a frame of reports says about some attributes."""
+
+    @abstractmethod
+    def relevant(self, parts: Sequence[Answers], names: Sequence[str]) -> list[Answers]:
+        """The same from answers to all questions, as a simulation has them."""
+
+    @abstractmethod
+    def shares(self, answers: Sequence[Answers], names: Sequence[str]) -> Shares:
+        """Estimates from those answers: an axis for each attribute, in the order of the names."""
+
+    def asked(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Names of attributes to estimate, checked."""
+        wanted = (names,) if isinstance(names, str) else tuple(names)
+        known = {name: None for question in self.questions for name in question.names}
+        if not wanted:
+            raise ValueError("attributes is empty, expected the name of at least one")
+        for name in wanted:
+            if name not in self.schema:
+                raise ValueError(
+                    f"there is no attribute {name!r}: {closest(name, self.schema.names)}"
+                )
+            if name not in known:
+                raise ValueError(
+                    f"there are no reports of {name!r}, since its budget is 0: estimate others, or give it a budget"
+                )
+        if len(set(wanted)) < len(wanted):
+            raise ValueError(f"attributes is {list(wanted)}, expected each name once")
+        return wanted
+
+
+def columns_of(questions: Sequence[Question], told: Sequence[Told]) -> dict[str, Column]:
+    """A column for each question that everybody was asked."""
+    pairs = zip(questions, told, strict=True)
+    return {question.name: question.column(each.reports) for question, each in pairs}
+
+
+def shares_of(one: Floats, two: Floats, answers: Sequence[Answers]) -> Shares:
+    """Means of scores, with the variance of their distance from the shares among all users.
+
+    Of n users asked, each score has the mean 1{value}, so their squared errors sum to Σ score² − Σ 1{value}; that n
+    were drawn out of all of them adds f(1 − f)(1/n − 1/all).
+    """
+    n = sum(each.n for each in answers)
+    if n == 0:
+        raise ValueError("there are no reports of these attributes, expected at least one")
+    share = one / n
+    noise = np.maximum(two / n - share, 0.0)
+    inside = np.clip(share, 0.0, 1.0)
+    drawn = inside * (1.0 - inside) * max(1.0 / n - 1.0 / answers[0].among, 0.0)
+    return Shares(share, noise / n + drawn, n)

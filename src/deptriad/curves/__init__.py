@@ -1,0 +1,1 @@
+"""What one source says about one target: profiles, triads, leakage."""

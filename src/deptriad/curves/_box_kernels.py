@@ -1,0 +1,408 @@
+"""The compiled loops over boxes: the paper's program in closed form, and certificates that are never above it.
+
+Rows of a box are ``low ≤ g ≤ high`` with Σ g = 1; ``spare`` = 1 − Σ low is what is left to hand out above the lower
+edges, ``surplus`` = Σ high − 1 what must be taken back from the upper ones (maths §3).
+"""
+
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numba import prange
+
+from deptriad.curves._table_kernels import SUM, TILE, _positive, tiles_of
+from deptriad.utils.compiled import FEW, compiled
+from deptriad.utils.rounding import ROUNDOFF
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from deptriad.utils.arrays import Floats, Integers
+
+# --- the paper's linear program for a pair of box rows, in closed form (maths §3) -------------------------------
+
+
+@compiled()
+def _preference(low, high, low2, high2):
+    """c = M⁺/(M⁺ + M⁻) of one source value: how far the program lets it count for the event."""
+    over = _positive(high - low2)
+    under = _positive(high2 - low)
+    both = over + under
+    return over / (both if both > 0.0 else 1.0)
+
+
+@compiled(fastmath=SUM)
+def _program_bound(low, high, low2, high2, spare, surplus, mu, nu):
+    """A bound on the program from any two prices μ, ν: weak duality of its two knapsacks."""
+    total = mu * spare + nu * surplus
+    for u in range(low.size):
+        c = _preference(low[u], high[u], low2[u], high2[u])
+        total += _positive(low[u] - high2[u])
+        total += _positive(c - mu) * (high[u] - low[u])
+        total += _positive(c - nu) * (high2[u] - low2[u])
+    return total
+
+
+@compiled()
+def _program(low, high, low2, high2, spare, surplus):
+    """The program's value: two knapsacks filled in one order of preference. Returns their prices too."""
+    size = low.size
+    c = np.empty(size)
+    for u in range(size):
+        c[u] = _preference(low[u], high[u], low2[u], high2[u])
+    order = np.argsort(-c)
+    total, mu, nu = 0.0, 0.0, 0.0
+    left, left2 = spare, surplus
+    for u in order:
+        total += _positive(low[u] - high2[u])
+        if left > 0.0:
+            take = min(left, high[u] - low[u])
+            total, left, mu = total + c[u] * take, left - take, c[u]
+        if left2 > 0.0:
+            take = min(left2, high2[u] - low2[u])
+            total, left2, nu = total + c[u] * take, left2 - take, c[u]
+    return total, mu, nu
+
+
+@compiled()
+def _tile_program(lower, upper, spare, surplus, start, stop):
+    """Largest program value for the rows of a tile against all others.
+
+    The prices of the last pair that was solved make a bound for the next one in a single pass; most need no more.
+    """
+    rows = lower.shape[0]
+    best, mu, nu = 0.0, 0.5, 0.5
+    for x in range(start, min(rows, stop)):
+        for y in range(rows):
+            if x == y:
+                continue
+            pair = lower[x], upper[x], lower[y], upper[y], spare[x], surplus[y]
+            if _program_bound(*pair, mu, nu) > best:
+                value, mu, nu = _program(*pair)
+                best = max(best, value)
+    return best
+
+
+@compiled(parallel=True)
+def _tile_programs(lower, upper, spare, surplus, tiles):
+    best = np.empty(tiles)
+    for tile in prange(tiles):
+        best[tile] = _tile_program(lower, upper, spare, surplus, tile * TILE, (tile + 1) * TILE)
+    return best
+
+
+def paper_variation(lower: Floats, upper: Floats, spare: Floats, surplus: Floats) -> float:
+    """The largest value of the paper's program over ordered pairs x ≠ x'."""
+    tiles = tiles_of(lower)
+    if tiles == 1:
+        return float(_tile_program(lower, upper, spare, surplus, 0, len(lower)))
+    return float(_tile_programs(lower, upper, spare, surplus, tiles).max())
+
+
+# --- the certificate of a pair at γ: any prices μ, ν of its two rows are a proof (maths §3) --------------------------
+
+FREE, IN, OUT = 0, 1, 2
+
+TERM_ERROR = 8 * ROUNDOFF
+"""Of a term a − γc, relative to a + γc."""
+
+
+@compiled(fastmath=SUM)
+def _positive_difference(a, c):
+    total = 0.0
+    for u in range(a.size):
+        total += _positive(a[u] - c[u])
+    return total
+
+
+@compiled()
+def _tile_bound(high_priced, low_priced, more_constant, less_constant, bounds, start, stop):
+    rows = high_priced.shape[0]
+    for y in range(rows):
+        for x in range(start, min(rows, stop)):
+            total = _positive_difference(high_priced[x], low_priced[y])
+            bounds[x, y] = total + more_constant[x] + less_constant[y] if x != y else 0.0
+
+
+@compiled(parallel=True)
+def _tile_bounds(high_priced, low_priced, more_constant, less_constant, bounds, tiles):
+    for tile in prange(tiles):
+        start, stop = tile * TILE, (tile + 1) * TILE
+        _tile_bound(high_priced, low_priced, more_constant, less_constant, bounds, start, stop)
+
+
+def price_bounds(
+    high_priced: Floats, low_priced: Floats, more_constant: Floats, less_constant: Floats
+) -> Floats:
+    """Σ (a − c)₊ + constants for every ordered pair: the certificate with one price for each row in each role."""
+    bounds = np.empty((len(high_priced), len(high_priced)))
+    tiles = tiles_of(high_priced)
+    if tiles == 1:
+        rows = len(high_priced)
+        _tile_bound(high_priced, low_priced, more_constant, less_constant, bounds, 0, rows)
+    else:
+        _tile_bounds(high_priced, low_priced, more_constant, less_constant, bounds, tiles)
+    return bounds
+
+
+@compiled()
+def _slide(value, slope, state, drift, longest):
+    """Least t in [0, longest] that minimises Σ (value + t·slope)₊ + t·drift, a convex function of t.
+
+    Terms that are IN count without the positive part, terms that are OUT not at all.
+    """
+    size = value.size
+    rate = drift
+    for u in range(size):
+        rises = value[u] > 0.0 or (value[u] == 0.0 and slope[u] > 0.0)
+        if state[u] == IN or (state[u] == FREE and rises):
+            rate += slope[u]
+    if rate >= 0.0:
+        return 0.0
+    turns = np.empty(size)
+    change = np.empty(size)
+    count = 0
+    for u in range(size):
+        if state[u] == FREE and slope[u] != 0.0:
+            turn = -value[u] / slope[u]
+            if 0.0 < turn < longest:
+                turns[count], change[count] = turn, abs(slope[u])
+                count += 1
+    for k in np.argsort(turns[:count]):
+        rate += change[k]
+        if rate >= 0.0:
+            return turns[k]
+    return longest
+
+
+@compiled()
+def _terms(pair, gamma, mu, nu, value):
+    """a − γc of every source value at prices μ, ν; 0 where it is within rounding of 0: a kink."""
+    low, wide, low2, wide2, _, _ = pair
+    for u in range(low.size):
+        a = low[u] + mu * wide[u]
+        c = gamma * (low2[u] + (1.0 - nu) * wide2[u])
+        size = low[u] + wide[u] + gamma * (low2[u] + wide2[u])
+        value[u] = a - c if abs(a - c) > 4e-16 * size else 0.0
+
+
+@compiled()
+def _step(pair, gamma, mu, nu, direction, kink):
+    """The direction's unit step in (μ, ν): along an axis, or along the line on which one term stays 0."""
+    if direction < 4:
+        sign = 1.0 if direction % 2 == 0 else -1.0
+        return (sign, 0.0) if direction < 2 else (0.0, sign)
+    _, wide, _, wide2, _, _ = pair
+    norm = wide[kink] + gamma * wide2[kink]
+    if norm == 0.0:
+        return 0.0, 0.0
+    sign = 1.0 if direction % 2 == 0 else -1.0
+    return sign * gamma * wide2[kink] / norm, -sign * wide[kink] / norm
+
+
+@compiled()
+def _room(price, step):
+    """How far a price in [0, 1] can go along a step."""
+    if step == 0.0:
+        return np.inf
+    return (1.0 - price) / step if step > 0.0 else -price / step
+
+
+@compiled()
+def _kinks(pair, value, state, found):
+    """The first few free terms that are 0 and move with a price."""
+    _, wide, _, wide2, _, _ = pair
+    count = 0
+    for u in range(value.size):
+        free = state[u] == FREE and wide[u] + wide2[u] > 0.0
+        if value[u] == 0.0 and free and count < found.size:
+            found[count] = u
+            count += 1
+    return count
+
+
+@compiled()
+def _price(pair, gamma, mu, nu, state, value):
+    """Prices that minimise a pair's certificate, from a first guess; leaves its terms in ``value``.
+
+    The certificate is convex and piecewise linear over the plane of prices. Where neither axis descends any more,
+    only a kink can. Any point passed is a proof, so stopping early costs tightness, never truth.
+    """
+    _, wide, _, wide2, spare, surplus = pair
+    size = wide.size
+    slope = np.empty(size)
+    found = np.empty(4, dtype=np.int64)
+    _terms(pair, gamma, mu, nu, value)
+    for _ in range(50):
+        moved = False
+        kinks = _kinks(pair, value, state, found)
+        for direction in range(4 + 2 * kinks):
+            kink = found[(direction - 4) // 2] if direction >= 4 else -1
+            step_mu, step_nu = _step(pair, gamma, mu, nu, direction, kink)
+            longest = min(_room(mu, step_mu), _room(nu, step_nu))
+            if not 0.0 < longest < np.inf:
+                continue
+            for u in range(size):
+                rise, fall = step_mu * wide[u], step_nu * gamma * wide2[u]
+                slope[u] = (
+                    rise + fall if abs(rise + fall) > 1e-15 * (abs(rise) + abs(fall)) else 0.0
+                )
+            step = _slide(
+                value, slope, state, -step_mu * spare - step_nu * gamma * surplus, longest
+            )
+            if step > 0.0:
+                mu = min(1.0, max(0.0, mu + step * step_mu))
+                nu = min(1.0, max(0.0, nu + step * step_nu))
+                _terms(pair, gamma, mu, nu, value)
+                moved = moved or step > 1e-13
+        if not moved:
+            break
+    return _certificate(pair, gamma, mu, nu, state), mu, nu
+
+
+@compiled()
+def _certificate(pair, gamma, mu, nu, state):
+    """The bound that prices μ, ν prove, every term rounded up."""
+    low, wide, low2, wide2, spare, surplus = pair
+    total = (1.0 - mu) * spare + gamma * (1.0 - nu) * surplus
+    bulk = 0.0
+    for u in range(low.size):
+        if state[u] != OUT:
+            a = low[u] + mu * wide[u]
+            c = gamma * (low2[u] + (1.0 - nu) * wide2[u])
+            value = (a - c) + TERM_ERROR * (a + c)
+            total += value if state[u] == IN else _positive(value)
+            bulk += abs(value) if state[u] == IN else 0.0
+    return total + low.size * ROUNDOFF * bulk  # terms that are in may cancel
+
+
+@compiled()
+def _attained(pair, inside):
+    """Largest g(S) and, with it, least h(S) of the event S over the two rows of a box."""
+    low, wide, low2, wide2, spare, surplus = pair
+    more, extra, less, extra2 = 0.0, 0.0, 0.0, 0.0
+    for u in range(low.size):
+        if inside[u]:
+            more, extra = more + low[u], extra + wide[u]
+            less, extra2 = less + low2[u], extra2 + wide2[u]
+    return more + min(extra, spare), less + max(0.0, extra2 - surplus)
+
+
+@compiled()
+def _round_event(pair, gamma, state, value, event):
+    """The best event near a priced one: terms above 0 are in, those at 0 are tried both ways.
+
+    Leaves it in ``event``; returns g(S), h(S) and the widest term at 0, to branch on (−1 where there is none).
+    """
+    _, wide, _, wide2, _, _ = pair
+    found = np.empty(4, dtype=np.int64)
+    kinks = _kinks(pair, value, state, found)
+    inside = np.empty(value.size, dtype=np.bool_)
+    for u in range(value.size):
+        inside[u] = state[u] == IN or (state[u] == FREE and value[u] > 0.0)
+    best_more, best_less = 0.0, 0.0
+    for choice in range(1 << kinks):
+        for k in range(kinks):
+            inside[found[k]] = (choice >> k) & 1
+        more, less = _attained(pair, inside)
+        if choice == 0 or more - gamma * less > best_more - gamma * best_less:
+            best_more, best_less = more, less
+            event[:] = inside
+    branch = -1
+    for k in range(kinks):
+        width = wide[found[k]] + gamma * wide2[found[k]]
+        if width > 0.0 and (branch < 0 or width > wide[branch] + gamma * wide2[branch]):
+            branch = found[k]
+    return best_more, best_less, branch
+
+
+@compiled()
+def _settle(pair, gamma, floor, nodes, mu, nu, event):
+    """Hockey stick of a pair of box rows: a bound, and g(S), h(S) of the event S that comes closest to it.
+
+    Branches on terms at 0 until the bound is met or so many nodes are used up. What cannot rise above ``floor`` is
+    not looked into: the bound is then the floor. Leaves S in ``event``; returns the prices of the first node too.
+    """
+    size = pair[0].size
+    value = np.empty(size)
+    near = np.empty(size, dtype=np.bool_)
+    states = np.empty((nodes + 2, size), dtype=np.int8)
+    promise = np.empty(nodes + 2)
+    states[0], promise[0] = FREE, np.inf
+    best, best_more, best_less, unsettled = floor, 0.0, 0.0, floor
+    first_mu, first_nu = mu, nu
+    waiting, used = 1, 0
+    while waiting > 0:
+        waiting -= 1
+        if used == nodes:
+            unsettled = max(unsettled, promise[waiting])
+            continue
+        state = states[waiting].copy()
+        bound, mu, nu = _price(pair, gamma, mu, nu, state, value)
+        bound = min(bound, promise[waiting])
+        used += 1
+        if used == 1:
+            first_mu, first_nu = mu, nu
+        more, less, branch = _round_event(pair, gamma, state, value, near)
+        if used == 1 or more - gamma * less > best:
+            best_more, best_less = more, less
+            event[:] = near
+            best = max(best, more - gamma * less)
+        if branch < 0 or bound <= best * (1.0 + 1e-14) + 8 * ROUNDOFF * best_more:
+            unsettled = max(unsettled, bound)
+            continue
+        for choice in (OUT, IN):
+            states[waiting] = state
+            states[waiting, branch] = choice
+            promise[waiting] = bound
+            waiting += 1
+    return max(best, unsettled), best_more, best_less, first_mu, first_nu
+
+
+@compiled()
+def _settle_pair(box, x, y, gamma, floor, nodes, prices, event):
+    """``_settle`` for one ordered pair of rows: bound, g(S), h(S), μ, ν.
+
+    At γ = 1 a bound that is not met is compared with the paper's program, so that it is never above that.
+    """
+    lower, upper, spare, surplus = box
+    pair = lower[x], upper[x] - lower[x], lower[y], upper[y] - lower[y], spare[x], surplus[y]
+    bound, above, below, mu, nu = _settle(
+        pair, gamma, floor, nodes, prices[x, 0], prices[y, 1], event
+    )
+    if gamma == 1.0 and bound > above - below:
+        program, _, _ = _program(lower[x], upper[x], lower[y], upper[y], spare[x], surplus[y])
+        bound = min(bound, max(program, floor))
+    return bound, above, below, mu, nu
+
+
+@compiled()
+def _settle_few(box, more, less, gamma, floor, nodes, prices, result, event):
+    for k in range(more.size):
+        result[k] = _settle_pair(box, more[k], less[k], gamma, floor, nodes, prices, event[k])
+
+
+@compiled(parallel=True)
+def _settle_many(box, more, less, gamma, floor, nodes, prices, result, event):
+    for k in prange(more.size):
+        result[k] = _settle_pair(box, more[k], less[k], gamma, floor, nodes, prices, event[k])
+
+
+def settle_pairs(
+    box: tuple[Floats, Floats, Floats, Floats],
+    more: Integers,
+    less: Integers,
+    gamma: float,
+    floor: float,
+    nodes: int,
+    prices: Floats,
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """``_settle_pair`` for each listed pair: its five numbers in a row, and the events S themselves."""
+    result = np.empty((more.size, 5))
+    event = np.empty((more.size, box[0].shape[1]), dtype=np.bool_)
+    run = _settle_few if event.size < FEW // 10 else _settle_many
+    run(box, more, less, gamma, floor, nodes, prices, result, event)
+    return result, event

@@ -1,0 +1,376 @@
+"""The compiled loops: arrays in, numbers out, no objects, no checks, no I/O.
+
+Tables are C-ordered float64. ``reassoc`` is granted to running sums alone, whose error bound does not depend on
+the order of the terms; ``contract`` makes d − η·b one fused operation, which only removes a rounding. Importing
+this module imports numba: do it inside the functions that need it.
+"""
+
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numba import prange
+
+from deptriad.utils.compiled import FEW, compiled
+from deptriad.utils.rounding import ROUNDOFF
+
+if TYPE_CHECKING:
+    from deptriad.utils.arrays import Floats, Integers
+
+TILE = 16
+"""Rows that meet all later rows together, so that they stay in the cache."""
+
+SMALLEST = 2.0**-1022
+"""The smallest float that keeps all its digits: a step up where a relative one would be none."""
+
+SUM = {"reassoc", "nsz", "contract"}
+TERM = {"contract"}
+
+
+# --- one pair of rows -----------------------------------------------------------------------------------------
+
+
+@compiled()
+def _positive(value):
+    """The positive part, written so that it compiles to one instruction."""
+    return value if value > 0.0 else 0.0
+
+
+@compiled(fastmath=TERM)
+def _excess(a, b, eta):
+    """(a − γb)₊ for γ = 1 + η, as (a − b) − ηb: exact to a rounding of a − b, however small η is."""
+    return _positive((a - b) - eta * b)
+
+
+@compiled()
+def _difference(a, b):
+    """a − b as one term of a sum: taken apart by a reordering, it would lose all its digits."""
+    return a - b
+
+
+@compiled(fastmath=SUM)
+def _distance(g, h):
+    """Σ |g − h|."""
+    total = 0.0
+    for u in range(g.size):
+        total += abs(g[u] - h[u])
+    return total
+
+
+@compiled(fastmath=SUM)
+def _sticks(g, h, eta):
+    """Hockey sticks of g over h and of h over g at γ = 1 + η, in one pass."""
+    forth = 0.0
+    back = 0.0
+    for u in range(g.size):
+        forth += _excess(g[u], h[u], eta)
+        back += _excess(h[u], g[u], eta)
+    return forth, back
+
+
+@compiled(fastmath=SUM)
+def _event(g, h, eta):
+    """Gap g(S) − h(S) and mass h(S) of the set S where g > (1 + η)h."""
+    gap = 0.0
+    lower = 0.0
+    for u in range(g.size):
+        # a factor vectorises, a branch does not
+        inside = 1.0 if _excess(g[u], h[u], eta) > 0.0 else 0.0
+        gap += inside * _difference(g[u], h[u])
+        lower += inside * h[u]
+    return gap, lower
+
+
+@compiled()
+def _climb(g, h, focus, eta):
+    """Dinkelbach: from a reachable η to one that no event of this pair exceeds (maths §1), checked at the end.
+
+    Where η rests on the kink of a heavy value, rounding may keep that value in the event and hide light ones with
+    larger ratios. So the last step goes past the kink, and counts only if the stick there agrees.
+    """
+    step = 8 * ROUNDOFF
+    while True:
+        gap, lower = _event(g, h, eta)
+        better = gap / (focus + lower) if gap > 0.0 else 0.0
+        if not better > eta:
+            beyond = max(eta, better) * (1.0 + step) + SMALLEST
+            if not _sticks(g, h, beyond)[0] > focus * beyond:
+                return beyond
+            better = beyond
+            step *= 2.0
+        if not math.isfinite(better):
+            return better
+        eta = better
+
+
+# --- all pairs of rows of one table ---------------------------------------------------------------------------
+# A tile of rows start … stop meets all later rows. Little work runs as one tile, much of it in many, side by side.
+
+
+def tiles_of(table: Floats) -> int:
+    """How many tiles to take the rows of a table in; 1 where a second thread would not pay."""
+    rows, columns = table.shape
+    return -(-rows // TILE) if rows * rows * columns > 20 * FEW else 1
+
+
+@compiled()
+def _tile_distance(table, start, stop):
+    best = 0.0
+    for j in range(start + 1, table.shape[0]):
+        for i in range(start, min(stop, j)):
+            best = max(best, _distance(table[i], table[j]))
+    return best
+
+
+@compiled(parallel=True)
+def _tile_distances(table, tiles):
+    best = np.empty(tiles)
+    for tile in prange(tiles):
+        best[tile] = _tile_distance(table, tile * TILE, (tile + 1) * TILE)
+    return best
+
+
+def largest_distance(table: Floats) -> float:
+    """max over pairs of rows of Σ |g − h|."""
+    tiles = tiles_of(table)
+    if tiles == 1:
+        return float(_tile_distance(table, 0, len(table)))
+    return float(_tile_distances(table, tiles).max())
+
+
+@compiled()
+def _tile_stick(table, eta, start, stop):
+    best = 0.0
+    for j in range(start + 1, table.shape[0]):
+        for i in range(start, min(stop, j)):
+            forth, back = _sticks(table[i], table[j], eta)
+            best = max(best, forth, back)
+    return best
+
+
+@compiled(parallel=True)
+def _tile_sticks(table, eta, tiles):
+    best = np.empty(tiles)
+    for tile in prange(tiles):
+        best[tile] = _tile_stick(table, eta, tile * TILE, (tile + 1) * TILE)
+    return best
+
+
+def largest_stick(table: Floats, eta: float) -> float:
+    """max over ordered pairs of rows of E_γ at γ = 1 + η."""
+    tiles = tiles_of(table)
+    if tiles == 1:
+        return float(_tile_stick(table, eta, 0, len(table)))
+    return float(_tile_sticks(table, eta, tiles).max())
+
+
+@compiled()
+def _tile_event(table, focus, eta, start, stop):
+    """Best η within a tile, from one it is known to reach, and the ordered pair that attains it.
+
+    A pair whose sticks at the best η so far stay below focus·η cannot beat it: one pass over its rows.
+    """
+    more, less = 0, 0
+    for j in range(start + 1, table.shape[0]):
+        for i in range(start, min(stop, j)):
+            forth, back = _sticks(table[i], table[j], eta)
+            if forth > focus * eta:
+                higher = _climb(table[i], table[j], focus, eta)
+                if higher > eta * (1.0 + 1e-13):  # more than the step past a kink
+                    more, less = i, j
+                eta = max(eta, higher)
+            if back > focus * eta:
+                higher = _climb(table[j], table[i], focus, eta)
+                if higher > eta * (1.0 + 1e-13):
+                    more, less = j, i
+                eta = max(eta, higher)
+    return eta, more, less
+
+
+@compiled(parallel=True)
+def _tile_events(table, focus, eta, tiles):
+    best = np.empty(tiles)
+    pair = np.empty((tiles, 2), dtype=np.int64)
+    for tile in prange(tiles):
+        best[tile], pair[tile, 0], pair[tile, 1] = _tile_event(
+            table, focus, eta, tile * TILE, (tile + 1) * TILE
+        )
+    return best, pair
+
+
+def steepest_event(table: Floats, focus: float, eta: float) -> tuple[float, int, int]:
+    """Largest η = γ − 1 with focus·η ≤ E_γ over all ordered pairs, and the pair (more likely, less likely)."""
+    tiles = tiles_of(table)
+    if tiles == 1:
+        value, more, less = _tile_event(table, focus, eta, 0, len(table))
+        return float(value), int(more), int(less)
+    best, pair = _tile_events(table, focus, eta, tiles)
+    winner = best.argmax()
+    return float(best[winner]), int(pair[winner, 0]), int(pair[winner, 1])
+
+
+@compiled()
+def largest_ratio(lower, upper):
+    """Largest upper[x, u] / lower[x', u] over columns and rows x ≠ x' with a positive denominator, at least 1.
+
+    The two largest numerators and the two smallest denominators of a column suffice. Returned as a numerator and a
+    denominator, since the ratio of tiny numbers may overflow.
+    """
+    rows, columns = lower.shape
+    top, second = np.zeros(columns), np.zeros(columns)
+    top_row = np.full(columns, -1)
+    low, next_low = np.full(columns, np.inf), np.full(columns, np.inf)
+    low_row = np.full(columns, -1)
+    for x in range(rows):
+        for u in range(columns):
+            numerator, denominator = upper[x, u], lower[x, u]
+            if numerator > top[u]:
+                second[u] = top[u]
+                top[u], top_row[u] = numerator, x
+            elif numerator > second[u]:
+                second[u] = numerator
+            if 0.0 < denominator < low[u]:
+                next_low[u] = low[u]
+                low[u], low_row[u] = denominator, x
+            elif 0.0 < denominator < next_low[u]:
+                next_low[u] = denominator
+    ratio, height = 1.0, 0.0
+    for u in range(columns):
+        same = top_row[u] == low_row[u]
+        for numerator, denominator in (
+            (second[u] if same else top[u], low[u]),
+            (top[u], next_low[u] if same else low[u]),
+        ):
+            if numerator > denominator:
+                ratio = max(ratio, numerator / denominator)
+                height = max(height, math.log(numerator) - math.log(denominator))
+    return ratio, height
+
+
+@compiled()
+def _few_events(table, more, less, eta, gap, lower):
+    for k in range(more.size):
+        gap[k], lower[k] = _event(table[more[k]], table[less[k]], eta)
+
+
+@compiled(parallel=True)
+def _many_events(table, more, less, eta, gap, lower):
+    for k in prange(more.size):
+        gap[k], lower[k] = _event(table[more[k]], table[less[k]], eta)
+
+
+def events(table: Floats, more: Integers, less: Integers, eta: float) -> tuple[Floats, Floats]:
+    """Gap and mass of the best event of each listed ordered pair of rows at γ = 1 + η."""
+    gap, lower = np.empty(more.size), np.empty(more.size)
+    run = _few_events if more.size * table.shape[1] < 10 * FEW else _many_events
+    run(table, more, less, eta, gap, lower)
+    return gap, lower
+
+
+@compiled()
+def ratio_chords(table):
+    """Largest chord height of the uncalibrated triad over pairs: φ of (α, γ, δ) of each pair (maths §2)."""
+    rows, columns = table.shape
+    best = 0.0
+    for i in range(rows):
+        for j in range(i + 1, rows):
+            up, down, lost, gone = 1.0, 1.0, 0.0, 0.0
+            for u in range(columns):
+                g, h = table[i, u], table[j, u]
+                if h > 0.0 and g > 0.0:
+                    up, down = max(up, g / h), max(down, h / g)
+                elif g > 0.0:
+                    lost += g
+                else:
+                    gone += h
+            lost = min(max(lost, gone), 1.0)
+            share = 0.0
+            if up > 1.0 and down > 1.0:
+                share = (1.0 - 1.0 / up) * (1.0 - 1.0 / down) / (1.0 - 1.0 / up / down)
+            best = max(best, lost + (1.0 - lost) * share)
+    return best
+
+
+# --- many small tables ----------------------------------------------------------------------------------------
+
+
+@compiled(fastmath=SUM)
+def _excluded(g, h):
+    """Mass of g where h is zero."""
+    total = 0.0
+    for u in range(g.size):
+        if h[u] == 0.0:
+            total += g[u]
+    return total
+
+
+@compiled()
+def _triad_numbers(table):
+    """Logarithm of the largest ratio, largest distance and largest excluded mass of a table."""
+    rows, columns = table.shape
+    height, distance, excluded = 0.0, 0.0, 0.0
+    for u in range(columns):
+        top, low = 0.0, np.inf
+        for x in range(rows):
+            top = max(top, table[x, u])
+            if 0.0 < table[x, u] < low:
+                low = table[x, u]
+        if top > low:
+            ratio = top / low
+            wide = math.log(ratio) if math.isfinite(ratio) else math.log(top) - math.log(low)
+            height = max(height, wide)
+    for j in range(1, rows):
+        for i in range(j):
+            distance = max(distance, _distance(table[i], table[j]))
+            excluded = max(excluded, _excluded(table[i], table[j]), _excluded(table[j], table[i]))
+    return height, distance, excluded
+
+
+@compiled()
+def _few_triads(values, starts, rows, columns, numbers):
+    for k in range(rows.size):
+        table = values[starts[k] : starts[k] + rows[k] * columns[k]].reshape((rows[k], columns[k]))
+        numbers[0, k], numbers[1, k], numbers[2, k] = _triad_numbers(table)
+
+
+@compiled(parallel=True)
+def _many_triads(values, starts, rows, columns, numbers):
+    for k in prange(rows.size):
+        table = values[starts[k] : starts[k] + rows[k] * columns[k]].reshape((rows[k], columns[k]))
+        numbers[0, k], numbers[1, k], numbers[2, k] = _triad_numbers(table)
+
+
+def many_triads(values: Floats, starts: Integers, rows: Integers, columns: Integers) -> Floats:
+    """``_triad_numbers`` of tables laid end to end: three arrays."""
+    numbers = np.empty((3, rows.size))
+    run = _few_triads if values.size < FEW else _many_triads
+    run(values, starts, rows, columns, numbers)
+    return numbers
+
+
+@compiled()
+def _few_leakages(values, starts, rows, columns, focus, eta):
+    for k in range(rows.size):
+        table = values[starts[k] : starts[k] + rows[k] * columns[k]].reshape((rows[k], columns[k]))
+        eta[k] = _tile_event(table, focus[k], 0.0, 0, rows[k])[0]
+
+
+@compiled(parallel=True)
+def _many_leakages(values, starts, rows, columns, focus, eta):
+    for k in prange(rows.size):
+        table = values[starts[k] : starts[k] + rows[k] * columns[k]].reshape((rows[k], columns[k]))
+        eta[k] = _tile_event(table, focus[k], 0.0, 0, rows[k])[0]
+
+
+def many_leakages(
+    values: Floats, starts: Integers, rows: Integers, columns: Integers, focus: Floats
+) -> Floats:
+    """``steepest_event`` of tables laid end to end, each from its own focus: η."""
+    eta = np.empty(rows.size)
+    run = _few_leakages if (rows * rows * columns).sum() < FEW else _many_leakages
+    run(values, starts, rows, columns, focus, eta)
+    return eta

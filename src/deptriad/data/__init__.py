@@ -1,0 +1,1 @@
+"""Frames and files become codes and counts."""

@@ -1,0 +1,111 @@
+"""The categories or edges that an attribute declares: checked, and put into words."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any, Literal
+
+import numpy as np
+
+from deptriad.utils.text import brief
+
+Value = str | float | int | bool
+Kind = Literal["text", "number", "boolean", "bins"]
+
+
+def kind_of(value: object) -> Literal["text", "number", "boolean"]:
+    """What a category is."""
+    if isinstance(value, bool | np.bool_):
+        return "boolean"
+    return "text" if isinstance(value, str) else "number"
+
+
+def checked_categories(name: str, given: Sequence[Value]) -> tuple[Value, ...]:
+    """Distinct categories of one kind as plain Python values; whole numbers as int."""
+    if isinstance(given, str | Mapping) or not hasattr(given, "__iter__"):
+        raise ValueError(
+            f"attribute {name!r} has categories {brief(given)}, expected a list of values"
+        )
+    values = tuple(
+        value.item() if isinstance(value, np.generic) else value
+        for value in (sorted(given) if isinstance(given, set | frozenset) else given)
+    )
+    if not values:
+        raise ValueError(f"attribute {name!r} has no categories, expected at least one")
+    for value in values:
+        if not isinstance(value, str | int | float) or value != value:
+            raise ValueError(
+                f"attribute {name!r} has the category {brief(value)}, expected text, a number or a boolean; missing "
+                "values are declared by missing="
+            )
+        if isinstance(value, float) and math.isinf(value):
+            raise ValueError(
+                f"attribute {name!r} has the category {value!r}, expected a finite number"
+            )
+    kinds = {kind_of(value): value for value in values}
+    if len(kinds) > 1:
+        (one, first), (two, second) = list(kinds.items())[:2]
+        raise ValueError(
+            f"attribute {name!r} mixes {one} ({first!r}) and {two} ({second!r}) in its categories, expected one kind"
+        )
+    values = tuple(
+        int(value) if isinstance(value, float) and value.is_integer() else value for value in values
+    )
+    if len(set(values)) < len(values):
+        twice = next(value for value in values if values.count(value) > 1)
+        raise ValueError(f"attribute {name!r} has the category {twice!r} twice, expected once")
+    if any(isinstance(value, int) and abs(value) >= 2**53 for value in values):
+        raise ValueError(
+            f"attribute {name!r} has a category of 2^53 or beyond, where numbers run together: make its column text"
+        )
+    return values
+
+
+def checked_edges(name: str, given: Any) -> tuple[float, ...]:
+    """Two or more increasing numbers, the outer ones possibly infinite."""
+    try:
+        edges = tuple(float(edge) for edge in given)
+    except (OverflowError, TypeError, ValueError):
+        raise ValueError(
+            f"attribute {name!r} has edges {brief(given)}, expected a list of numbers of ordinary size"
+        ) from None
+    if any(isinstance(edge, str | bool) for edge in given):
+        raise ValueError(f"attribute {name!r} has edges {brief(given)}, expected a list of numbers")
+    if len(edges) < 2:
+        raise ValueError(
+            f"attribute {name!r} has {len(edges)} edges, expected two or more: where each bin begins and the last ends"
+        )
+    if not all(low < high for low, high in pairwise(edges)):
+        raise ValueError(
+            f"attribute {name!r} has edges {brief(list(edges))}, expected increasing numbers"
+        )
+    return tuple(edge + 0.0 for edge in edges)
+
+
+def labels(values: Sequence[Value]) -> tuple[str, ...]:
+    """Values in words; floats with twelve digits, or with all of them where those would read alike."""
+    short = [f"{value:.12g}" if isinstance(value, float) else str(value) for value in values]
+    times = Counter(short)
+    return tuple(
+        repr(value) if isinstance(value, float) and times[label] > 1 else label
+        for value, label in zip(values, short, strict=True)
+    )
+
+
+def bin_labels(edges: Sequence[float]) -> tuple[str, ...]:
+    """Bins in words: [18, 65), < 18, ≥ 65; the last one with a closed end."""
+    bins = []
+    for (low, high), (start, stop) in zip(pairwise(edges), pairwise(labels(edges)), strict=True):
+        last = high == edges[-1]
+        if math.isinf(low) and math.isinf(high):
+            bins.append("any")
+        elif math.isinf(low):
+            bins.append(f"{'≤' if last else '<'} {stop}")
+        elif math.isinf(high):
+            bins.append(f"≥ {start}")
+        else:
+            bins.append(f"[{start}, {stop}{']' if last else ')'}")
+    return tuple(bins)

@@ -1,0 +1,226 @@
+"""Records as codes, a column for each attribute: what ``witness`` and ``interactions`` work on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deptriad.utils.arrays import Floats, as_budget, as_numbers
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from deptriad.data.schema import Schema
+
+MOST = 600.0
+"""Sum of budgets up to which likelihoods stay within the float range, weights of records included."""
+
+
+@dataclass(frozen=True)
+class Coded:
+    """Records as codes 0, 1, … of each attribute's values, their weights, and what the codes stand for."""
+
+    codes: NDArray[Any]
+    weights: Floats
+    names: tuple[str, ...]
+    labels: tuple[tuple[str, ...], ...]
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many values each attribute has."""
+        return tuple(len(values) for values in self.labels)
+
+    def only(self, rows: NDArray[np.bool_]) -> Coded:
+        """Some of the records."""
+        return Coded(self.codes[rows], self.weights[rows], self.names, self.labels)
+
+    def compressed(self, first: int = 0) -> Coded:
+        """Equal records once, with the sum of their weights; none without weight; ordered by attribute ``first``."""
+        codes, weights = self.codes[self.weights > 0.0], self.weights[self.weights > 0.0]
+        order = [first, *(i for i in range(len(self.names)) if i != first)]
+        _, chosen, place = np.unique(
+            _keys(codes, self.sizes, order), return_index=True, return_inverse=True
+        )
+        summed: Floats = np.bincount(place, weights, minlength=chosen.size).astype(np.float64)
+        return Coded(codes[chosen], summed, self.names, self.labels)
+
+
+def _keys(codes: NDArray[Any], sizes: Sequence[int], order: Sequence[int]) -> NDArray[np.int64]:
+    """One number for each different record, ordered like the records."""
+    key = np.zeros(len(codes), dtype=np.int64)
+    room = 1
+    for i in order:
+        if room * sizes[i] > 2**62:  # start again from the ranks, of which there are few
+            _, key = np.unique(key, return_inverse=True)
+            room = len(codes)
+        key = key * sizes[i] + codes[:, i]
+        room *= sizes[i]
+    return key
+
+
+# --- making them ----------------------------------------------------------------------------------------------
+
+
+def coded_array(
+    codes: ArrayLike,
+    sizes: Sequence[int],
+    weights: ArrayLike | None = None,
+    names: Sequence[str] | None = None,
+    labels: Sequence[Sequence[str]] | None = None,
+) -> Coded:
+    """Check an array of codes; attributes are called 0, 1, … and values likewise unless they have names."""
+    array = np.asarray(codes)
+    if array.ndim != 2 or array.dtype.kind not in "biu":
+        raise ValueError(
+            f"codes are of shape {array.shape} and type {array.dtype}, expected whole numbers, "
+            "a row for each record and a column for each attribute"
+        )
+    records, attributes = array.shape
+    if len(sizes) != attributes:
+        raise ValueError(f"got {len(sizes)} sizes for {attributes} columns of codes")
+    if attributes < 2 or records == 0:
+        raise ValueError(
+            f"got {records} records of {attributes} attributes, expected some records of at least 2"
+        )
+    for i, size in enumerate(sizes):
+        low, high = int(array[:, i].min()), int(array[:, i].max())
+        if low < 0 or high >= size:
+            raise ValueError(
+                f"column {i} has code {low if low < 0 else high}, expected 0 to {size - 1}"
+            )
+    _check_words(sizes, names, labels)
+    small = np.uint8 if max(sizes) <= 256 else np.int16 if max(sizes) <= 32_768 else np.int64
+    return Coded(
+        array.astype(small),
+        _checked_weights(weights, records),
+        tuple(names) if names is not None else tuple(map(str, range(attributes))),
+        tuple(map(tuple, labels)) if labels is not None else tuple(map(_numbered, sizes)),
+    )
+
+
+def _check_words(
+    sizes: Sequence[int], names: Sequence[str] | None, labels: Sequence[Sequence[str]] | None
+) -> None:
+    """A name for each attribute, no two alike, and a label for each of its values."""
+    if names is not None and len(names) != len(sizes):
+        raise ValueError(f"got {len(names)} names, expected {len(sizes)}, one for each column")
+    if names is not None and len(set(names)) < len(names):
+        twice = next(name for name in names if list(names).count(name) > 1)
+        raise ValueError(f"got the name {twice!r} twice, expected different ones")
+    if labels is None:
+        return
+    if len(labels) != len(sizes):
+        raise ValueError(f"got labels for {len(labels)} attributes, expected {len(sizes)}")
+    for i, (values, size) in enumerate(zip(labels, sizes, strict=True)):
+        if len(values) != size:
+            raise ValueError(f"got {len(values)} labels for column {i}, expected {size}")
+
+
+def column(target: object, count: int) -> int:
+    """A target that is given by its column."""
+    whole = isinstance(target, int | np.integer) and not isinstance(target, bool)
+    if not whole or not 0 <= int(target) < count:  # type: ignore[call-overload]
+        raise ValueError(f"target is {target!r}, expected a column from 0 to {count - 1}")
+    return int(target)  # type: ignore[call-overload, no-any-return]
+
+
+def _numbered(size: int) -> tuple[str, ...]:
+    return tuple(map(str, range(size)))
+
+
+def _checked_weights(weights: ArrayLike | None, records: int) -> Floats:
+    if weights is None:
+        return np.ones(records)
+    array = as_numbers(weights, "weights")
+    if array.shape != (records,):
+        raise ValueError(
+            f"weights have shape {array.shape}, expected one for each of {records} records"
+        )
+    bad = ~(np.isfinite(array) & (array >= 0.0))
+    if bad.any():
+        row = int(np.flatnonzero(bad)[0])
+        raise ValueError(f"record {row} has weight {array[row]}, expected a finite number ≥ 0")
+    if not array.any():
+        raise ValueError("all weights are 0, expected some above 0")
+    if (array == array[0]).all():  # the same as none
+        return np.ones(records)
+    # a power of two changes no digit
+    return np.asarray(np.ldexp(array, -int(np.frexp(array.max())[1])))
+
+
+def coded_frame(records: Any, schema: Schema | None, weight: str | None) -> tuple[Coded, Schema]:
+    """Encode a frame, by a schema or by one inferred from all its columns but the weight's."""
+    from deptriad.data import readers
+    from deptriad.data.schema import taken_as_public
+
+    frame = readers.opened(records, schema=schema)
+    if schema is None:
+        schema = taken_as_public(records, without=[] if weight is None else [weight])
+    weights = None if weight is None else _weights(frame, weight, schema)
+    labels = [attribute.values for attribute in schema]
+    sizes = [len(values) for values in labels]
+    coded = coded_array(schema.encode(records), sizes, weights, schema.names, labels)
+    return coded, schema
+
+
+def _weights(frame: Any, weight: str, schema: Schema) -> NDArray[Any]:
+    """The column of weights."""
+    from deptriad.data import column_types
+
+    held = column_types.held_by(column_types.require(frame, [weight])[weight])
+    if held != "number":
+        raise ValueError(f"the weight column {weight!r} holds {held}, expected numbers")
+    if weight in schema.names:
+        raise ValueError(
+            f"the weight column {weight!r} is also an attribute: leave it out of the schema"
+        )
+    column: NDArray[Any] = frame.select(weight).lazy().collect()[weight].to_numpy()
+    return column
+
+
+# --- budgets --------------------------------------------------------------------------------------------------
+
+
+def budgets_of(
+    epsilon: float | Mapping[str, float], schema: Schema, target: str | None = None
+) -> Floats:
+    """A budget for each attribute from one number or a mapping, in which a target itself may be left out."""
+    names = schema.names
+    if not isinstance(epsilon, Mapping):
+        budget = as_budget(epsilon)
+        if budget.ndim:
+            raise ValueError(
+                f"epsilon has shape {budget.shape}, expected one number or a mapping from names to numbers"
+            )
+        return np.full(len(names), float(budget))
+    for name in epsilon:
+        schema.index(name)
+    if lacking := [name for name in names if name not in epsilon and name != target]:
+        raise ValueError(
+            f"epsilon has no budget for {lacking[0]!r}: give one, or 0 if it is not released"
+        )
+    return np.array(
+        [float(as_budget(epsilon.get(name, 0.0), f"epsilon of {name!r}")) for name in names]
+    )
+
+
+def budgets_by_column(budgets: ArrayLike, count: int) -> Floats:
+    """A budget for each column."""
+    array = as_budget(budgets, "budgets")
+    if array.shape != (count,):
+        raise ValueError(
+            f"budgets have shape {array.shape}, expected one for each of {count} attributes"
+        )
+    return array
+
+
+def within_range(budgets: Floats) -> Floats:
+    """Budgets scaled down to a sum of at most ``MOST``.
+
+    What smaller budgets leak is leaked under the larger ones too: every ε-LDP mechanism is ε'-LDP for ε' ≥ ε.
+    """
+    clipped = np.minimum(budgets, MOST)
+    return np.asarray(clipped * min(1.0, MOST / max(clipped.sum(), MOST)))

@@ -1,0 +1,143 @@
+"""From columns to codes: one narwhals expression for each attribute, computed where the data lives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+
+from deptriad.data.attribute import Attribute
+from deptriad.data.categories import Value
+from deptriad.data.column_types import Frame, held_by, is_whole, number_of, require
+from deptriad.data.readers import reading
+
+if TYPE_CHECKING:
+    from deptriad.data.schema import Schema
+
+CHAINED = 8
+"""Up to so many categories a chain of comparisons beats a lookup on most engines."""
+
+UNSEEN, ABSENT = -1, -2
+"""Codes of what a schema refuses: an undeclared value, a missing one."""
+
+
+def code_of(attribute: Attribute, dtype: Any, integer: Any, empty: bool = False) -> nw.Expr:
+    """The code of an attribute's value, computed where the data lives; an empty column may be of any type."""
+    wanted = "number" if attribute.kind == "bins" else attribute.kind
+    column = nw.col(attribute.name)
+    unseen = attribute.declared if attribute.unseen == "other" else UNSEEN
+    absent = {
+        "category": attribute.size - 1,
+        "other": attribute.declared,
+        "error": ABSENT,
+    }[attribute.missing]
+    if empty:
+        missing = nw.lit(absent, dtype=integer)
+        return nw.when(column.is_null()).then(missing).otherwise(missing)
+    if attribute.kind == "bins":
+        column = number_of(column, dtype, whole=False)
+        code = _bin(column, attribute.edges or (), unseen, integer)
+    else:
+        values: Sequence[Value] = attribute.categories or ()
+        if wanted == "number":
+            whole = all(isinstance(value, int) for value in values)
+            column = number_of(column, dtype, whole)
+            if whole and is_whole(dtype):  # a category may lie beyond the column's own type
+                column = column.cast(nw.Int64)
+            if not (whole and is_whole(dtype)):
+                values = [float(value) for value in values]
+            elif list(values) == list(range(values[0], values[0] + len(values))):  # type: ignore[arg-type, operator]
+                return _coded(column, _shift(column, values, unseen, integer), absent, integer)
+        elif wanted == "text" and dtype != nw.String:
+            column = column.cast(nw.String)
+        code = _lookup(column, values, unseen, integer)
+    return _coded(column, code, absent, integer)
+
+
+def _coded(column: nw.Expr, code: nw.Expr, absent: int, integer: Any) -> nw.Expr:
+    missing = nw.lit(absent, dtype=integer)
+    return nw.when(column.is_null()).then(missing).otherwise(code).cast(integer)
+
+
+def _shift(column: nw.Expr, values: Sequence[Any], unseen: int, integer: Any) -> nw.Expr:
+    """Whole numbers without a gap, which most coded surveys have, need a subtraction only."""
+    inside = (column >= values[0]) & (column <= values[-1])
+    code = column.cast(nw.Int64) - values[0]
+    return nw.when(inside).then(code).otherwise(nw.lit(unseen)).cast(integer)
+
+
+def _lookup(column: nw.Expr, values: Sequence[Value], unseen: int, integer: Any) -> nw.Expr:
+    if len(values) > CHAINED:
+        codes = list(range(len(values)))
+        return column.replace_strict(values, codes, default=unseen, return_dtype=integer)
+    code = nw.lit(unseen, dtype=integer)
+    for number, value in reversed(list(enumerate(values))):
+        code = nw.when(column == value).then(nw.lit(number, dtype=integer)).otherwise(code)
+    return code
+
+
+def _bin(column: nw.Expr, edges: Sequence[float], unseen: int, integer: Any) -> nw.Expr:
+    """How many inner edges a number has reached; outside the outer ones it is unseen."""
+    inner = [(column >= edge).cast(integer) for edge in edges[1:-1]]
+    reached = nw.sum_horizontal(*inner) if inner else nw.lit(0, dtype=integer)
+    inside = (column >= edges[0]) & (column <= edges[-1])
+    return nw.when(inside).then(reached.cast(integer)).otherwise(nw.lit(unseen, dtype=integer))
+
+
+def is_empty(frame: Frame, attribute: Attribute, dtype: Any) -> bool:
+    """Whether a column of another type than declared has no value at all; if it has one, that is an error."""
+    held = held_by(dtype)
+    wanted = "number" if attribute.kind == "bins" else attribute.kind
+    if held == wanted:
+        return False
+    column = nw.col(attribute.name)
+    with reading(f"column {attribute.name!r}", OSError):
+        number = frame.select(column.count().alias("values")).lazy().collect()["values"]
+    if not number.to_list()[0]:
+        return True
+    declared = "bins are" if attribute.kind == "bins" else f"{wanted} categories are"
+    raise ValueError(
+        f"column {attribute.name!r} holds {held} where {declared} declared: convert the column, or declare what it "
+        "holds in the schema"
+    )
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """From a frame to one of codes: the schema's attributes in order, then the source's code and the weight."""
+
+    schema: Schema
+    by: Attribute | None = None
+    weight: str | None = None
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns it reads."""
+        more = [self.by.name] if self.by else []
+        return [*self.schema.names, *more, *([self.weight] if self.weight else [])]
+
+    def __call__(self, frame: Frame) -> Frame:
+        """The frame of codes, lazily where the frame is lazy."""
+        types = require(frame, self.columns)
+        integer = nw.Int8 if max(self.schema.sizes) <= 127 else nw.Int16
+        # plain names: not every engine quotes those of others when it groups
+        codes = [
+            code_of(each, types[each.name], integer, is_empty(frame, each, types[each.name]))
+            for each in self.schema
+        ]
+        codes = [code.alias(f"code_{place}") for place, code in enumerate(codes)]
+        if self.by:
+            codes.append(code_of(self.by, types[self.by.name], nw.Int32).alias("source"))
+        if self.weight:
+            if held_by(types[self.weight]) != "number":
+                raise ValueError(
+                    f"the weight column {self.weight!r} holds {held_by(types[self.weight])}, expected numbers"
+                )
+            weight = nw.col(self.weight).cast(nw.Float64)
+            missing = weight.is_null() | (
+                weight.is_nan() if types[self.weight].is_float() else False
+            )
+            codes.append(nw.when(missing).then(nw.lit(-1.0)).otherwise(weight).alias("weight"))
+        return frame.select(*codes)

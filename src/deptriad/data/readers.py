@@ -1,0 +1,292 @@
+"""How data is opened: a frame of any engine as it is, files of CSV or Parquet as a relation of DuckDB."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+
+from deptriad.data.column_types import Frame, folded, plain, refuse_twice
+
+if TYPE_CHECKING:
+    from deptriad.data.schema import Schema
+
+SUFFIXES = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".txt": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".parq": "parquet",
+}
+
+
+def opened(data: Any, query: str | None = None, schema: Schema | None = None) -> Frame:
+    """A narwhals frame of whatever came in: a frame of any engine, or a path or glob read out of core by DuckDB."""
+    where = "the frame"
+    if isinstance(data, str | os.PathLike):
+        data = _file(os.fspath(data), query, schema)
+        where = "the result of the query" if query else where
+    elif query is not None:
+        raise ValueError("query is for files: pass the frame that the query gives")
+    elif isinstance(data, nw.DataFrame | nw.LazyFrame):
+        data = data.to_native()
+    refuse_twice(_native_columns(data), where)
+    _narwhal(data)
+    return _narwhal(plain(data))
+
+
+def _narwhal(data: Any) -> Frame:
+    try:
+        frame: Frame = nw.from_native(data)
+    except TypeError:
+        raise ValueError(
+            f"data is a {type(data).__name__}, expected a pandas, Polars, PyArrow, DuckDB, Ibis, PySpark or Dask "
+            "frame, or the path of a .csv or .parquet file"
+        ) from None
+    return frame
+
+
+def name_of(data: Any) -> str:
+    """How a message names the data: by its path, where it has one."""
+    return os.fspath(data) if isinstance(data, str | os.PathLike) else "the data"
+
+
+def _native_columns(data: Any) -> list[Any]:
+    """Names of the columns, where an engine lets one come twice."""
+    engine = type(data).__module__.partition(".")[0]
+    if engine not in ("pandas", "pyarrow", "pyspark", "dask", "duckdb", "_duckdb"):
+        return []
+    return list(getattr(data, "column_names" if engine == "pyarrow" else "columns", ()))
+
+
+# --- files ----------------------------------------------------------------------------------------------------
+
+
+def _file(path: str, query: str | None, schema: Schema | None) -> Any:
+    """A DuckDB relation over a file or several; with a schema, a CSV's columns are read as declared."""
+    for module in ("duckdb", "pyarrow"):  # DuckDB hands batches over in Arrow
+        if not find_spec(module):
+            raise ModuleNotFoundError(
+                f"reading files needs {module}: pip install 'deptriad[files]'", name=module
+            )
+    import duckdb
+
+    paths = _paths(path)
+    kinds = {_kind(each): each for each in paths}
+    if odd := kinds.get(None):
+        raise ValueError(f"{odd} is of no kind known here, expected one of {', '.join(SUFFIXES)}")
+    if len(kinds) > 1:
+        raise ValueError(f"{path} has files of two kinds: {' and '.join(kinds.values())}")
+    for each in paths:
+        if not Path(each).stat().st_size:
+            raise ValueError(f"{each} is empty")
+    connection = duckdb.connect()
+    connection.execute("SET enable_progress_bar = false")  # it would go to the output
+    with reading(path):
+        read = _parquet if "parquet" in kinds else _csv
+        relation = read(connection, paths, schema)
+        return relation.query("data", query) if query else relation
+
+
+def _kind(path: str) -> str | None:
+    bare = path.rstrip("/").removesuffix(".gz").removesuffix(".zst")
+    return SUFFIXES.get(Path(bare).suffix.lower())
+
+
+def _paths(path: str) -> list[str]:
+    """The files that a path stands for: itself, those in a folder of that name, or those that fit a pattern."""
+    if Path(path).is_file():
+        return [path]
+    if Path(path).is_dir():
+        kind = _kind(path)
+        names = [name for name in os.listdir(path) if name[0] not in "._" and _kind(name) == kind]
+        if not kind or not names:
+            raise ValueError(
+                f"{path} is a folder, expected files: name them, as in {Path(path) / '*.parquet'}"
+            )
+        return [str(Path(path) / name) for name in sorted(names)]
+    if not glob.has_magic(path):
+        raise FileNotFoundError(f"there is no file {path}")
+    found = sorted(each for each in glob.glob(path, recursive=True) if Path(each).is_file())
+    if not found:
+        raise FileNotFoundError(f"there is no file {path}: nothing fits this pattern")
+    return found
+
+
+def parquet_files(path: str) -> list[str]:
+    """Those of the files that a path stands for which are Parquet."""
+    return [each for each in _paths(path) if _kind(each) == "parquet"]
+
+
+def _refuse_names(names: Sequence[str], path: str) -> None:
+    """DuckDB renames columns whose names are the same to it, so they are refused before."""
+    refuse_twice(names, path)
+    seen: dict[Any, str] = {}
+    for name in names:
+        if (other := seen.setdefault(folded(name), name)) != name:
+            raise ValueError(
+                f"{path} has columns {other!r} and {name!r}, which differ only in case: rename one, as SQL takes them "
+                "for the same"
+            )
+
+
+def _refuse_other_names(names: Sequence[str], path: str, wanted: Sequence[str], first: str) -> None:
+    for one, lacking, two, there in ((path, wanted, first, names), (first, names, path, wanted)):
+        for name in lacking:
+            if name not in there:
+                raise ValueError(
+                    f"{one} has no column {name!r}, but {two} has: expected files of the same columns"
+                )
+
+
+# --- Parquet --------------------------------------------------------------------------------------------------
+
+
+def _parquet(connection: Any, paths: Sequence[str], schema: Schema | None) -> Any:
+    """Types of several files are widened, as from integers to floats, but text is not mixed with numbers."""
+    wanted: dict[str, str] = {}
+    for path in paths:
+        with reading(path):
+            names = _parquet_names(connection, path)
+            relation = connection.read_parquet(glob.escape(path))
+            kinds = dict(zip(relation.columns, map(_held, relation.types), strict=True))
+        _refuse_names(list(names), path)
+        held = {name: kinds[name] for name in names if name in kinds}
+        wanted = wanted or held
+        _refuse_other_names(list(held), path, list(wanted), paths[0])
+        for name, kind in held.items():
+            if not kind or not wanted[name]:  # nulls only fit in anywhere
+                wanted[name] = wanted[name] or kind
+            elif kind != wanted[name]:
+                raise ValueError(
+                    f"column {name!r} holds {kind} in {path} and {wanted[name]} in files before it, expected one kind"
+                )
+    escaped = [glob.escape(path) for path in paths]
+    return connection.read_parquet(escaped, union_by_name=len(paths) > 1)
+
+
+def _parquet_names(connection: Any, path: str) -> list[str]:
+    """Names of the top columns of a Parquet file as they are; DuckDB renames those that come twice."""
+    rows = connection.execute(
+        "select name, coalesce(num_children, 0) from parquet_schema(?)", [glob.escape(path)]
+    ).fetchall()
+    names, place = [], 1
+    while place < len(rows):
+        names.append(rows[place][0])
+        inside = 1
+        while inside:  # skip what is nested in it
+            inside += rows[place][1] - 1
+            place += 1
+    return names
+
+
+def _held(dtype: Any) -> str:
+    """What a type of DuckDB holds; nothing for a column of nulls only."""
+    name = str(dtype).strip('"')
+    if re.match(r"U?(TINY|SMALL|BIG|HUGE)?INT|INTEGER|DOUBLE|FLOAT|DECIMAL", name):
+        return "numbers"
+    if name == "NULL":
+        return ""
+    return {"VARCHAR": "text", "BOOLEAN": "booleans"}.get(name, name)
+
+
+# --- CSV ------------------------------------------------------------------------------------------------------
+
+
+def _csv(connection: Any, paths: Sequence[str], schema: Schema | None) -> Any:
+    """Columns as declared; the types of others are found from whole files, not from their first rows."""
+    delimiter, names = _layout(connection, paths)
+    held = {"text": "VARCHAR", "boolean": "BOOLEAN", "number": "DOUBLE", "bins": "DOUBLE"}
+    declared = {each.name: held[each.kind] for each in schema or () if each.name in names}
+    # an empty field is missing, and so is a quoted one unless it is declared
+    empty = any("" in (each.categories or ()) for each in schema or ())
+
+    def read(types: dict[str, str]) -> Any:
+        return connection.read_csv(
+            [glob.escape(path) for path in paths],
+            delimiter=delimiter,
+            header=True,
+            dtype=types or None,
+            sample_size=-1,
+            union_by_name=len(paths) > 1,
+            allow_quoted_nulls=not empty,
+        )
+
+    relation = read(declared)
+    types = zip(relation.columns, map(str, relation.types), strict=True)
+    flags = [name for name, dtype in types if dtype == "BOOLEAN" and name not in declared]
+    if not flags:
+        return relation
+    # yes and no, t and f are text, as to pandas and Polars
+    asked = [
+        f"coalesce(bool_and(lower({_quoted(name)}) IN ('true', 'false')), true)" for name in flags
+    ]
+    answers = read(declared | dict.fromkeys(flags, "VARCHAR")).aggregate(", ".join(asked))
+    texts = [name for name, spelt in zip(flags, answers.fetchall()[0], strict=True) if not spelt]
+    return read(declared | dict.fromkeys(texts, "VARCHAR")) if texts else relation
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _layout(connection: Any, paths: Sequence[str]) -> tuple[str, list[str]]:
+    """What stands between the values of CSV files, and the names of their columns, the same in each."""
+    first = paths[0]
+    with reading(first):
+        delimiter, has_header, columns = connection.execute(
+            "select Delimiter, HasHeader, Columns from sniff_csv(?)", [glob.escape(first)]
+        ).fetchall()[0]
+    if not has_header:
+        raise ValueError(
+            f"{first} has no line of column names at its top, or is no table of values between commas"
+        )
+    wanted = _header(connection, first, delimiter)
+    for path in paths[1:]:
+        _refuse_other_names(_header(connection, path, delimiter), path, wanted, first)
+    return delimiter, [column["name"] for column in columns]
+
+
+def _header(connection: Any, path: str, delimiter: str) -> list[str]:
+    with reading(path):
+        rows = (
+            connection.read_csv(
+                glob.escape(path), header=False, all_varchar=True, delimiter=delimiter
+            )
+            .limit(1)
+            .fetchall()
+        )
+    names = [name for row in rows for name in row if name is not None]
+    _refuse_names(names, path)
+    return names
+
+
+# --- errors ---------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def reading(what: str, *also: type[Exception]) -> Iterator[None]:
+    """What DuckDB finds wrong with a file while it reads it, as an error of the data that names the file."""
+    try:
+        yield
+    except Exception as error:
+        from_duckdb = type(error).__module__.partition(".")[0] in ("_duckdb", "duckdb")
+        if not (from_duckdb or isinstance(error, also)):
+            raise
+        named = re.search(r"^\s*file = (.+)$", str(error), re.MULTILINE)
+        what = named[1] if named else what
+        raise ValueError(f"cannot read {what}: {_reason(error)}") from None
+
+
+def _reason(error: Exception) -> str:
+    """What DuckDB says went wrong, without its advice on how to call it."""
+    said = re.split(r"\n\s*(?:Possible|LINE \d|This type was|file = )", str(error))[0]
+    return "; ".join(line.strip() for line in said.splitlines() if line.strip())

@@ -1,0 +1,198 @@
+"""Schema: the attributes of a survey. Nothing is inferred from data unless one asks for it by name."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from deptriad.data.attribute import Attribute
+from deptriad.utils import files
+from deptriad.utils.text import brief, closest, printable, shortened
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+FORMAT, VERSION = "deptriad schema", 1
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The attributes of a survey, in order. Equal schemas give equal codes, whatever the engine or the order of rows.
+
+    Examples
+    --------
+    >>> import deptriad as dt
+    >>> schema = dt.Schema([dt.Attribute("sex", ["female", "male"]), dt.Attribute("age", edges=[0, 18, 120])])
+    >>> schema["age"].values
+    ('[0, 18)', '[18, 120]', '(missing)')
+    """
+
+    attributes: Sequence[Attribute]
+    notes: Sequence[str] = field(default=(), compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "attributes", tuple(self.attributes))
+        object.__setattr__(self, "notes", tuple(self.notes))
+        for attribute in self.attributes:
+            if not isinstance(attribute, Attribute):
+                raise ValueError(f"a schema got {attribute!r}, expected only Attribute objects")
+        if not self.attributes:
+            raise ValueError("a schema got no attributes, expected at least one")
+        if len(set(self.names)) < len(self):
+            twice = next(name for name in self.names if self.names.count(name) > 1)
+            raise ValueError(f"the schema names attribute {twice!r} twice, expected once")
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The attributes' names."""
+        return tuple(attribute.name for attribute in self.attributes)
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """How many values each attribute can take."""
+        return tuple(attribute.size for attribute in self.attributes)
+
+    def __len__(self) -> int:
+        return len(self.attributes)
+
+    def __iter__(self) -> Iterator[Attribute]:
+        return iter(self.attributes)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
+    def __getitem__(self, name: str) -> Attribute:
+        return self.attributes[self.index(name)]
+
+    def index(self, name: str) -> int:
+        """Place of an attribute."""
+        if name not in self.names:
+            raise ValueError(f"there is no attribute {name!r}: {closest(name, self.names)}")
+        return self.names.index(name)
+
+    def only(self, *names: str) -> Schema:
+        """These attributes alone, in this order."""
+        return Schema([self[name] for name in names], self.notes)
+
+    def without(self, *names: str) -> Schema:
+        """All attributes but these."""
+        gone = {self[name].name for name in names}
+        return Schema([attribute for attribute in self if attribute.name not in gone], self.notes)
+
+    def __repr__(self) -> str:
+        lines = [f"Schema of {len(self)} attributes"]
+        lines += [f"  {printable(each.name)}: {shortened(each.values)}" for each in self]
+        return "\n".join(lines)
+
+    @classmethod
+    def infer(
+        cls,
+        data: Any,
+        bins: int = 10,
+        binning: Literal["quantile", "width"] = "quantile",
+        max_categories: int = 30,
+        columns: Sequence[str] | str | None = None,
+        without: Sequence[str] | str = (),
+        query: str | None = None,
+    ) -> Self:
+        """Propose a schema from PUBLIC data: categories and bins are themselves information about the records.
+
+        Parameters
+        ----------
+        data
+            A frame of any supported engine, or a path; never the records that are to be protected.
+        bins, binning
+            How many bins a number gets that has more values than ``max_categories``: of equal counts ("quantile") or
+            of equal width ("width"). The outer ones are open.
+        max_categories
+            Text with more values than this keeps the most frequent ones; the rest goes to (other).
+        columns, without
+            Only these columns, all by default; and none of those. One name may be given as text.
+        query
+            SQL over a file, whose rows are called ``data``.
+
+        Examples
+        --------
+        >>> import deptriad as dt
+        >>> import pandas as pd
+        >>> frame = pd.DataFrame({"sex": ["male", "female", None], "rooms": [3, 4, 3]})
+        >>> dt.Schema.infer(frame)
+        Schema of 2 attributes
+          sex: female, male, (missing)
+          rooms: 3, 4
+        """
+        from deptriad.data.schema_inference import proposed
+
+        return cls(*proposed(data, bins, binning, max_categories, columns, without, query))
+
+    def encode(self, data: Any) -> NDArray[np.int16]:
+        """Codes of all records, a row for each, in the order of the rows.
+
+        Examples
+        --------
+        >>> import deptriad as dt
+        >>> import pandas as pd
+        >>> schema = dt.Schema([dt.Attribute("sex", ["female", "male"])])
+        >>> schema.encode(pd.DataFrame({"sex": ["male", None, "female"]})).tolist()
+        [[1], [2], [0]]
+        """
+        from deptriad.data import engines
+
+        return engines.encoded(data, self)
+
+    def to_json(self) -> str:
+        """The text of its file."""
+        return files.readable(self._content())
+
+    def _content(self) -> dict[str, Any]:
+        content: dict[str, Any] = {"format": FORMAT, "version": VERSION}
+        content["attributes"] = [attribute.to_dict() for attribute in self]
+        return content | ({"notes": list(self.notes)} if self.notes else {})
+
+    @classmethod
+    def from_json(cls, text: str, name: str = "the schema") -> Self:
+        """From the text of its file, everything checked."""
+        return cls._from_content(files.parse_json(text, FORMAT, VERSION, name), name)
+
+    @classmethod
+    def _from_content(cls, content: Mapping[str, Any], name: str) -> Self:
+        allowed = ("format", "version", "attributes", "notes")
+        if unknown := [key for key in content if key not in allowed]:
+            raise ValueError(
+                f"{name} has the key {unknown[0]!r}, expected only {', '.join(allowed)}"
+            )
+        for key in ("attributes", "notes"):
+            if not isinstance(content.get(key, []), list):
+                raise ValueError(f"{name} has {key} {brief(content[key])}, expected a list")
+        try:
+            each = [Attribute.from_dict(attribute) for attribute in content.get("attributes", [])]
+            return cls(each, [str(note) for note in content.get("notes", [])])
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{name}: {error}") from None
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a JSON file to read and edit by hand."""
+        files.write_json(path, self._content())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a JSON file, everything checked."""
+        return cls._from_content(files.read_json(path, FORMAT, VERSION), str(path))
+
+
+def taken_as_public(
+    data: Any, without: Sequence[str] | str = (), query: str | None = None
+) -> Schema:
+    """A schema inferred where none was given, with a warning: never without a word."""
+    warnings.warn(
+        "no schema was given, so the values of each column are taken from the data itself, which is right for public "
+        "data only: pass schema=Schema.infer(data), or --schema and a file that `deptriad schema` wrote, to say so",
+        UserWarning,
+        stacklevel=3,
+    )
+    return Schema.infer(data, without=without, query=query)

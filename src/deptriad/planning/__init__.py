@@ -1,0 +1,1 @@
+"""A promise becomes a plan."""

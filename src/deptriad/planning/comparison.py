@@ -1,0 +1,226 @@
+"""Comparison and Check: a plan beside other strategies, and beside what real records give away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from deptriad.utils import html_table
+from deptriad.utils.text import aligned, closest, printable, rounded_down
+
+
+class Compared(NamedTuple):
+    """One attribute under a plan, under splitting, and under random sampling; errors are upper bounds."""
+
+    attribute: str
+    mechanism: str
+    budget: float
+    splitting_budget: float
+    sampling_budget: float
+    error: float
+    splitting_error: float
+    sampling_error: float
+    pair_error: float
+    splitting_pair_error: float
+    sampling_pair_error: float
+
+    @property
+    def gain(self) -> float:
+        """How many times smaller the error is than under splitting."""
+        return self.splitting_error / self.error
+
+    @property
+    def sampling_gain(self) -> float:
+        """How many times smaller the error is than under sampling; below 1 sampling is better."""
+        return self.sampling_error / self.error
+
+    @property
+    def pair_gain(self) -> float:
+        """``gain`` for two-way marginals."""
+        return self.splitting_pair_error / self.pair_error
+
+    @property
+    def sampling_pair_gain(self) -> float:
+        """``sampling_gain`` for two-way marginals."""
+        return self.sampling_pair_error / self.pair_error
+
+
+GAINS = ("gain", "sampling_gain", "pair_gain", "sampling_pair_gain")
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison:
+    """A plan beside splitting and random sampling; prints as a table.
+
+    Parameters
+    ----------
+    rows
+        One for each attribute.
+    users
+        How many answer.
+    """
+
+    rows: tuple[Compared, ...]
+    users: int
+
+    def __iter__(self) -> Iterator[Compared]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, attribute: str) -> Compared:
+        for row in self.rows:
+            if row.attribute == attribute:
+                return row
+        names = tuple(row.attribute for row in self.rows)
+        raise KeyError(f"there is no attribute {attribute!r}: {closest(attribute, names)}")
+
+    def to_frame(self) -> Any:
+        """A frame with a row for each attribute."""
+        from deptriad.data import engines
+
+        columns: dict[str, Any] = {
+            name: [getattr(row, name) for row in self.rows] for name in (*Compared._fields, *GAINS)
+        }
+        return engines.made(columns, "pandas")
+
+    def __repr__(self) -> str:
+        one, two = self._tables()
+        above, below = self._words()
+        table = aligned([*one, *two])
+        return "\n".join([*above, *table[: len(one)], "", *table[len(one) :], below])
+
+    def _repr_html_(self) -> str:
+        one, two = self._tables()
+        above, below = self._words()
+        return html_table.table(one, above) + html_table.table(two, below=[below])
+
+    def _tables(self) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
+        """One-way marginals, and the means over two-way ones."""
+        one: list[tuple[str, ...]] = [("attribute", "mechanism", "budget", *COMPARED)]
+        two: list[tuple[str, ...]] = [("its pairs", "", "", *COMPARED)]
+        for row in self.rows:
+            name, gains = printable(row.attribute), [f"×{getattr(row, gain):.2f}" for gain in GAINS]
+            errors = [f"{number:.4f}" for number in row[5:]]
+            one.append((name, row.mechanism, rounded_down(row.budget), *errors[:3], *gains[:2]))
+            two.append((name, "", "", *errors[3:], *gains[2:]))
+        return one, two
+
+    def _words(self) -> tuple[list[str], str]:
+        """What stands above the numbers, and below them."""
+        part, whole = self.rows[0].splitting_budget, self.rows[0].sampling_budget
+        lines = [
+            f"Expected errors for {self.users:,} users: roots of summed variances with the frequencies' own share left "
+            "out, so upper bounds.",
+            f"splitting: {part:.4g} for each attribute; sampling: {whole:.4g} for one of them (one pair) a user; "
+            "below: one-way, then the mean over its two-way marginals.",
+        ]
+        better = sum(row.error > row.sampling_error for row in self.rows)
+        said = (
+            f"Sampling has the smaller one-way error for {better} of {len(self.rows)} attributes."
+        )
+        return lines, said
+
+
+COMPARED = ("error", "splitting", "sampling", "gain: splitting", "sampling")
+
+
+class Checked(NamedTuple):
+    """What was found about one target.
+
+    Parameters
+    ----------
+    target, own
+        The attribute, and its own budget.
+    witness
+        What its other reports give away at least, on all records.
+    total
+        Both together.
+    held_out
+        The same on the half of the records where the sets were not looked for; NaN if unknown.
+    promise
+        What was promised.
+    """
+
+    target: str
+    own: float
+    witness: float
+    total: float
+    held_out: float
+    promise: float
+
+    @property
+    def broken(self) -> bool:
+        """Whether the promise is broken on these records."""
+        return self.total > self.promise
+
+
+class Check(Mapping[str, Checked]):
+    """What witnesses found about each target, by name; prints as a table.
+
+    Examples
+    --------
+    >>> Check([Checked("sex", 1.0, 2.5, 3.5, 3.4, 3.0)])
+    own + witness is a lower bound on what these records give away; it breaks the promise for 1 of 1 attributes
+    attribute    own  witness  total  held out  promise
+    sex        1.000    2.500  3.500     3.400        3  BROKEN
+    """
+
+    def __init__(self, rows: list[Checked]) -> None:
+        self._rows = {row.target: row for row in rows}
+
+    def __getitem__(self, target: str) -> Checked:
+        if target not in self._rows:
+            raise KeyError(f"there is no attribute {target!r}: {closest(target, list(self._rows))}")
+        return self._rows[target]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @property
+    def broken(self) -> list[str]:
+        """Attributes whose promise is broken on these records."""
+        return [name for name, row in self._rows.items() if row.broken]
+
+    def to_frame(self) -> Any:
+        """A frame with a row for each target."""
+        from deptriad.data import engines
+
+        columns: dict[str, Any] = {
+            name: [getattr(row, name) for row in self.values()]
+            for name in (*Checked._fields, "broken")
+        }
+        return engines.made(columns, "pandas")
+
+    def __repr__(self) -> str:
+        return "\n".join([self._title(), *aligned(self._cells())])
+
+    def _repr_html_(self) -> str:
+        return html_table.table(self._cells(), [self._title()])
+
+    def _cells(self) -> list[tuple[str, ...]]:
+        rows: list[tuple[str, ...]] = [
+            ("attribute", "own", "witness", "total", "held out", "promise", "")
+        ]
+        for row in self.values():
+            numbers = (row.own, row.witness, row.total, row.held_out)
+            rows.append(
+                (
+                    printable(row.target),
+                    *(f"{number:.3f}" for number in numbers),
+                    f"{row.promise:g}",
+                    "BROKEN" if row.broken else "",
+                )
+            )
+        return rows
+
+    def _title(self) -> str:
+        return (
+            "own + witness is a lower bound on what these records give away; it breaks the promise for "
+            f"{len(self.broken)} of {len(self)} attributes"
+        )

@@ -1,0 +1,464 @@
+"""Plan: the file that clients and the aggregator share: what is collected, with which budgets, under which promise."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from deptriad.data.coded_records import coded_frame
+from deptriad.data.schema import Schema
+from deptriad.mechanisms import expected_error
+from deptriad.planning.comparison import Check, Checked, Compared, Comparison
+from deptriad.tables import uncertainty
+from deptriad.totals.totals import NUMBERS, sum_up
+from deptriad.utils import files, html_table
+from deptriad.utils.arrays import as_whole
+from deptriad.utils.text import aligned, closest, printable, rounded_down, rounded_up
+from deptriad.witnesses.witness import witness_of_codes
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from deptriad.collection.marginal import Marginal, Post
+    from deptriad.utils.progress import Progress
+
+FORMAT, VERSION = "deptriad plan", 1
+
+Objective = Literal["utility", "even", "paper"]
+OBJECTIVES = ("utility", "even", "paper")
+
+PROMISES = {
+    "certified": "a bound for every joint distribution with the tables it was made from",
+    "paired": "an ESTIMATE, a bound only if the other answers are independent given the target",
+    "pairwise": "an ESTIMATE, a bound only if the other answers are independent given the target",
+}
+"""What each guarantee is worth."""
+
+
+@dataclass(frozen=True, repr=False)
+class Plan:
+    """Budgets and mechanisms of a survey, the promise they keep, and what is known about how.
+
+    Made by ``calibrate``. Its file holds no records, counts or tables.
+
+    Parameters
+    ----------
+    schema
+        The attributes.
+    budgets
+        ε of each attribute; 0 for one that is not released.
+    mechanisms
+        What reports each attribute: "grr", "oue", "sue" or "olh"; "none" without a budget.
+    total
+        The promise for each attribute; ∞ for a public one.
+    guarantee
+        Which of the totals keeps it: "certified", "paired" or "pairwise".
+    objective
+        What the budgets were chosen for.
+    totals
+        For each attribute its totals at these budgets: own, paired, pairwise, certified, and the sum of all budgets.
+    uncertainty
+        How far the truth may lie from the prior, in a word such as "spread:std"; None takes the prior as it is.
+    users
+        How many are to answer.
+    facts
+        About the prior: how many sources, whether weighted, what was done about thin values.
+
+    Examples
+    --------
+    >>> import deptriad as dt
+    >>> schema = dt.Schema([dt.Attribute("sex", ["f", "m"], missing="error")])
+    >>> numbers = dict(own=1.0, paired=1.0, pairwise=1.0, certified=1.0, budgets=1.0)
+    >>> Plan(schema, {"sex": 1.0}, {"sex": "grr"}, {"sex": 1.0}, "certified", "even", {"sex": numbers}, users=1000)
+    Plan for 1 attribute and 1,000 users, chosen for even
+    no certified total is above its promise: a bound for every joint distribution with the tables it was made from
+    attribute  budget  mechanism  certified  promise
+    sex         1.000        grr      1.000        1
+    """
+
+    schema: Schema
+    budgets: dict[str, float]
+    mechanisms: dict[str, str]
+    total: dict[str, float]
+    guarantee: Literal["certified", "paired", "pairwise"]
+    objective: Objective
+    totals: dict[str, dict[str, float]]
+    uncertainty: str | None = None
+    users: int = 100_000
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.schema, Schema):
+            raise ValueError(f"schema is a {type(self.schema).__name__}, expected a Schema")
+        as_whole(self.users, "users", 1)
+        _one_of(self.guarantee, tuple(PROMISES), "guarantee")
+        _one_of(self.objective, OBJECTIVES, "objective")
+        if not isinstance(self.facts, dict):
+            raise ValueError(f"facts is {self.facts!r}, expected an object")
+        if self.uncertainty is not None:
+            if not isinstance(self.uncertainty, str):
+                raise ValueError(f"uncertainty is {self.uncertainty!r}, expected text or null")
+            uncertainty.from_text(self.uncertainty)
+        for what in ("budgets", "mechanisms", "total", "totals"):
+            object.__setattr__(self, what, _each(getattr(self, what), self.schema.names, what))
+        for name in self.schema.names:
+            self._check(name)
+
+    def _check(self, name: str) -> None:
+        """One attribute: its budget, mechanism, promise and totals, and that they agree."""
+        budget = _number(self.budgets[name], f"the budget of {name!r}", math.inf)
+        promise = _number(self.total[name], f"the total promised for {name!r}")
+        mechanism = self.mechanisms[name]
+        _one_of(mechanism, (*expected_error.MECHANISMS, "none"), f"the mechanism of {name!r}")
+        if (mechanism == "none") != (budget == 0.0):
+            raise ValueError(
+                f"{name!r} has a budget of {budget:g} and the mechanism {mechanism!r}, expected 'none' exactly where "
+                "the budget is 0"
+            )
+        numbers = self.totals[name]
+        if not isinstance(numbers, dict) or set(numbers) != set(NUMBERS):
+            raise ValueError(
+                f"the totals of {name!r} are {numbers!r}, expected {', '.join(NUMBERS)}"
+            )
+        for key, value in numbers.items():
+            _number(value, f"the {key} total of {name!r}", math.inf)
+        self._check_totals(name, numbers)
+        kept = float(numbers[self.guarantee])
+        if not kept <= promise:
+            raise ValueError(
+                f"the budgets break the promise: the {self.guarantee} total of {name!r} is {kept!r}, promised is at "
+                f"most {promise!r}; calibrate again"
+            )
+
+    def _check_totals(self, name: str, numbers: dict[str, float]) -> None:
+        """Own ≤ paired ≤ pairwise ≤ the sum of all budgets, own ≤ certified ≤ that sum, and it is that sum."""
+        if numbers["own"] != self.budgets[name]:
+            raise ValueError(
+                f"the own total of {name!r} is {numbers['own']!r}, expected its budget {self.budgets[name]!r}"
+            )
+        everything = sum_up(float(self.budgets[other]) for other in self.schema.names)
+        for low, high in (
+            ("own", "paired"),
+            ("paired", "pairwise"),
+            ("pairwise", "budgets"),
+            ("own", "certified"),
+            ("certified", "budgets"),
+        ):
+            if not numbers[low] <= numbers[high] * (1.0 + 1e-12):
+                raise ValueError(
+                    f"the totals of {name!r} cannot be: {low} is {numbers[low]!r}, above {high}, {numbers[high]!r}"
+                )
+        if abs(numbers["budgets"] - everything) > 1e-9 * everything:
+            raise ValueError(
+                f"the totals of {name!r} say that all budgets sum to {numbers['budgets']!r}, but they sum to "
+                f"{everything!r}"
+            )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the attributes."""
+        return self.schema.names
+
+    def __repr__(self) -> str:
+        return "\n".join(self._summary() + aligned(self._rows()))
+
+    def _repr_html_(self) -> str:
+        return html_table.table(self._rows(), self._summary())
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        """A row for each attribute, after the headings."""
+        rows: list[tuple[str, ...]] = [
+            ("attribute", "budget", "mechanism", self.guarantee, "promise")
+        ]
+        for name in self.names:
+            rows.append(
+                (
+                    printable(name),
+                    rounded_down(self.budgets[name]),
+                    self.mechanisms[name],
+                    rounded_up(self.totals[name][self.guarantee]),
+                    f"{self.total[name]:g}",
+                )
+            )
+        return rows
+
+    def _summary(self) -> list[str]:
+        """What the plan is, and what its promise is worth."""
+        count = len(self.names)
+        lines = [
+            f"Plan for {count} attribute{'s' * (count > 1)} and {self.users:,} users, chosen for {self.objective}",
+            f"no {self.guarantee} total is above its promise: {PROMISES[self.guarantee]}",
+        ]
+        if self.uncertainty is not None:
+            lines.append(uncertainty.in_words(uncertainty.from_text(self.uncertainty)))
+        return lines
+
+    # --- the file ---
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of everything else in the file, in JSON with sorted keys."""
+        text = json.dumps(self._content(), sort_keys=True, ensure_ascii=True, allow_nan=False)
+        return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+    def _content(self) -> dict[str, Any]:
+        content: dict[str, Any] = {"format": FORMAT, "version": VERSION}
+        content["guarantee"] = self.guarantee
+        content["objective"] = self.objective
+        content["uncertainty"] = self.uncertainty
+        content["users"] = int(self.users)
+        content["facts"] = self.facts
+        content["attributes"] = [
+            {
+                "name": name,
+                "budget": float(self.budgets[name]),
+                "mechanism": self.mechanisms[name],
+                "promise": _spelt(self.total[name]),
+                "totals": {key: float(self.totals[name][key]) for key in NUMBERS},
+            }
+            for name in self.names
+        ]
+        return content | {"schema": self.schema._content()}
+
+    def to_json(self) -> str:
+        """The text of its file."""
+        return files.readable(self._content() | {"digest": self.digest})
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a JSON file that a person can read; it appears whole or not at all."""
+        files.write_json(path, self._content() | {"digest": self.digest})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a JSON file, everything checked; nothing in it is run.
+
+        Raises
+        ------
+        ValueError
+            If it is of another version, was changed after it was saved, or does not keep its own promise.
+        """
+        content = files.read_json(path, FORMAT, VERSION)
+        try:
+            return cls._restored(content)
+        except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
+            said = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
+            raise ValueError(f"{path} is not a plan to rely on: {said}") from None
+
+    @classmethod
+    def _restored(cls, content: dict[str, Any]) -> Self:
+        _only(content, (*KEYS, "digest"), "the plan")
+        schema = Schema._from_content(content["schema"], "its schema")
+        rows = content["attributes"]
+        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+            raise ValueError("its attributes are no list of objects")
+        for row in rows:
+            _only(row, ROW, f"attribute {row.get('name')!r}")
+        names = [row["name"] for row in rows]
+        if unknown := [name for name in names if name not in schema.names]:
+            raise ValueError(
+                f"it has a budget for {unknown[0]!r}, which its schema does not have: "
+                f"{closest(unknown[0], schema.names)}"
+            )
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise ValueError(f"it has two budgets for {twice!r}, expected one")
+        plan = cls(
+            schema=schema,
+            budgets={row["name"]: row["budget"] for row in rows},
+            mechanisms={row["name"]: row["mechanism"] for row in rows},
+            total={row["name"]: _read(row["promise"]) for row in rows},
+            guarantee=content["guarantee"],
+            objective=content["objective"],
+            totals={row["name"]: row["totals"] for row in rows},
+            uncertainty=content["uncertainty"],
+            users=content["users"],
+            facts=content["facts"],
+        )
+        if plan.digest != content["digest"]:
+            raise ValueError(
+                f"its digest is {content['digest']!r}, but its content has {plan.digest!r}: it was changed after it "
+                "was saved; get the original"
+            )
+        return plan
+
+    # --- what it is worth ---
+
+    # --- collecting with it ---
+
+    def perturb(self, frame: Any, rng: np.random.Generator | None = None) -> Any:
+        """Reports of all records, in a frame of the same kind; values outside the schema are refused.
+
+        ``rng`` is for simulations that can be repeated; by default chance is the operating system's secure source.
+        """
+        from deptriad.collection.perturb import perturb
+
+        return perturb(self, frame, rng)
+
+    def estimate(
+        self, reports: Any, attributes: str | Sequence[str], post: Post = "norm_sub"
+    ) -> Marginal:
+        """The marginal of some attributes from reports, with standard errors; ``post`` makes it a distribution."""
+        from deptriad.collection.marginal import estimate
+
+        return estimate(self, reports, attributes, post)
+
+    def compare(self) -> Comparison:
+        """Expected errors beside those of splitting and of random sampling with the same promise.
+
+        Splitting gives every attribute the smallest promise over their number. Random sampling asks each user for one
+        attribute (for two-way marginals: one of all pairs, as one value) with the whole of the smallest promise.
+        Errors are roots of summed variances with Σf² left out (see ``deptriad.mechanisms.expected_error``): upper bounds.
+        """
+        promise = min(self.total.values())
+        sizes = dict(zip(self.names, self.schema.sizes, strict=True))
+        rows = tuple(self._compared(name, sizes, promise) for name in self.names)
+        return Comparison(rows, self.users)
+
+    def _compared(self, name: str, sizes: dict[str, int], promise: float) -> Compared:
+        count = len(self.names)
+        part = promise / count
+
+        def best(epsilon: float, size: int) -> float:
+            return expected_error.moment(
+                expected_error.choose("auto", epsilon, size), epsilon, size
+            )
+
+        def own(other: str) -> float:
+            return expected_error.moment(self.mechanisms[other], self.budgets[other], sizes[other])
+
+        def root(moments: list[float], shares: int = 1) -> float:
+            if not moments:
+                return math.nan
+            return math.sqrt(math.fsum(moments) / len(moments) * shares / self.users)
+
+        others = [other for other in self.names if other != name]
+        views = math.comb(count, 2)
+        return Compared(
+            attribute=name,
+            mechanism=self.mechanisms[name],
+            budget=float(self.budgets[name]),
+            splitting_budget=part,
+            sampling_budget=promise,
+            error=root([own(name)]),
+            splitting_error=root([best(part, sizes[name])]),
+            sampling_error=root([best(promise, sizes[name])], count),
+            pair_error=root([own(name) * own(other) for other in others]),
+            splitting_pair_error=root(
+                [best(part, sizes[name]) * best(part, sizes[other]) for other in others]
+            ),
+            sampling_pair_error=root(
+                [best(promise, sizes[name] * sizes[other]) for other in others], views
+            ),
+        )
+
+    def check(
+        self,
+        records: Any,
+        rng: np.random.Generator | None = None,
+        *,
+        weight: str | None = None,
+        progress: Progress | None = None,
+    ) -> Check:
+        """What a witness finds on records at these budgets: no promise below it can be kept for them.
+
+        Parameters
+        ----------
+        records
+            A local frame, or the path of a .csv or .parquet file, with the attributes of the plan.
+        rng
+            Source of chance of the search; by default the operating system's.
+        weight
+            A column of weights.
+        progress
+            Called with the number of targets done, and of all.
+        """
+        coded, _ = coded_frame(records, self.schema, weight)
+        budgets = [float(self.budgets[name]) for name in self.names]
+        rows = []
+        for place, name in enumerate(self.names):
+            found = witness_of_codes(
+                coded.codes,
+                coded.sizes,
+                budgets,
+                place,
+                coded.weights,
+                names=coded.names,
+                labels=coded.labels,
+                rng=rng,
+            )
+            held = budgets[place] + (math.nan if found.held_out is None else found.held_out)
+            rows.append(
+                Checked(
+                    name,
+                    budgets[place],
+                    found.overall,
+                    budgets[place] + found.overall,
+                    held,
+                    float(self.total[name]),
+                )
+            )
+            if progress:
+                progress(place + 1, len(self.names))
+        return Check(rows)
+
+
+KEYS = (
+    "format",
+    "version",
+    "guarantee",
+    "objective",
+    "uncertainty",
+    "users",
+    "facts",
+    "attributes",
+    "schema",
+)
+ROW = ("name", "budget", "mechanism", "promise", "totals")
+
+
+# --- checks ---------------------------------------------------------------------------------------------------------
+
+
+def _one_of(value: object, allowed: tuple[str, ...], what: str) -> None:
+    if value not in allowed:
+        raise ValueError(f"{what} is {value!r}, expected one of {', '.join(allowed)}")
+
+
+def _only(content: dict[str, Any], allowed: tuple[str, ...], what: str) -> None:
+    if unknown := [key for key in content if key not in allowed]:
+        raise ValueError(f"{what} has the key {unknown[0]!r}, expected only {', '.join(allowed)}")
+
+
+def _each(given: Any, names: tuple[str, ...], what: str) -> dict[str, Any]:
+    """An entry for each attribute, in their order, and for nothing else."""
+    if not isinstance(given, Mapping):
+        raise ValueError(f"{what} is {given!r}, expected an entry for each attribute")
+    if unknown := [name for name in given if name not in names]:
+        raise ValueError(f"{what} has an entry for {unknown[0]!r}: {closest(unknown[0], names)}")
+    if lacking := [name for name in names if name not in given]:
+        raise ValueError(f"{what} has no entry for {lacking[0]!r}, expected one for each attribute")
+    return {name: given[name] for name in names}
+
+
+def _number(value: object, what: str, below: float | None = None) -> float:
+    """A number ≥ 0, and finite if it must be below ∞."""
+    right = isinstance(value, int | float) and not isinstance(value, bool)
+    if not right or not float(value) >= 0.0 or (below is not None and not float(value) < below):  # type: ignore[arg-type]
+        kind = "a number ≥ 0" if below is None else "a finite number ≥ 0"
+        raise ValueError(f"{what} is {value!r}, expected {kind}")
+    return float(value)  # type: ignore[arg-type]
+
+
+def _spelt(number: float) -> float | str:
+    """JSON has no infinity."""
+    return "inf" if math.isinf(number) else float(number)
+
+
+def _read(value: Any) -> Any:
+    return math.inf if value == "inf" else value

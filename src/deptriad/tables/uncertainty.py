@@ -1,0 +1,251 @@
+"""Where boxes come from: how far the true table may lie from the one at hand (maths §3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from deptriad.tables.table import Box, Conditional, _matrix, as_conditional
+from deptriad.utils.arrays import as_numbers, as_whole
+from deptriad.utils.rounding import ROUNDOFF
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from deptriad.utils.arrays import Floats
+
+
+@dataclass(frozen=True)
+class Relative:
+    """Every entry may be off by a share of itself: Δ = margin · P. Zeros stay zero.
+
+    An assumption, not a guarantee; the paper advises 0.1 to 0.2 where one source is all there is.
+
+    Examples
+    --------
+    >>> import deptriad as dt
+    >>> dt.Relative(0.1).box([[0.5, 0.5], [0.2, 0.8]]).upper.round(3).tolist()
+    [[0.55, 0.55], [0.22, 0.82]]
+    """
+
+    margin: float
+
+    def __post_init__(self) -> None:
+        if np.ndim(self.margin) or not 0.0 <= as_numbers(self.margin, "margin") < np.inf:
+            raise ValueError(
+                f"margin is {self.margin}, expected a number ≥ 0, such as 0.1 for ten per cent"
+            )
+
+    def box(self, table: ArrayLike | Conditional) -> Box:
+        """The box around a table."""
+        centre = as_conditional(table)
+        return _around(centre, self.margin * centre.table)
+
+
+@dataclass(frozen=True, eq=False)
+class Absolute:
+    """Every entry may be off by a given amount: one number, or one for each entry.
+
+    Examples
+    --------
+    >>> import deptriad as dt
+    >>> dt.Absolute(0.05).box([[0.5, 0.5], [0.02, 0.98]]).lower.round(3).tolist()
+    [[0.45, 0.45], [0.0, 0.93]]
+    """
+
+    delta: ArrayLike
+
+    def __post_init__(self) -> None:
+        delta = as_numbers(self.delta, "delta")
+        if (bad := ~(delta >= 0.0) | np.isinf(delta)).any():
+            raise ValueError(f"delta is {delta[bad].flat[0]}, expected numbers ≥ 0")
+
+    def box(self, table: ArrayLike | Conditional) -> Box:
+        """The box around a table."""
+        centre = as_conditional(table)
+        delta = np.asarray(self.delta, dtype=np.float64)
+        if delta.ndim and delta.shape != centre.shape:
+            raise ValueError(
+                f"delta has shape {delta.shape}, expected one number or the shape of the table, {centre.shape}"
+            )
+        return _around(centre, np.broadcast_to(delta, centre.shape))
+
+
+Spreads = Literal["range", "std", "variance", "mad"]
+
+_SPREADS: dict[str, Callable[[Floats], Floats]] = {
+    "range": lambda tables: np.ptp(tables, axis=0),
+    "std": lambda tables: np.std(tables, axis=0, ddof=1),
+    "variance": lambda tables: np.var(tables, axis=0, ddof=1),
+    "mad": lambda tables: np.mean(np.abs(tables - tables.mean(axis=0)), axis=0),
+}
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Several tables, from several places or years: their mean, give or take how much they differ.
+
+    ``kind`` is "range" (largest − smallest), "std" (divisor n − 1), "variance" or "mad" (mean absolute deviation).
+    An assumption about the table one will meet, not a guarantee.
+
+    Examples
+    --------
+    >>> import deptriad as dt
+    >>> dt.Spread("range").box([[[0.5, 0.5]], [[0.6, 0.4]]]).upper.round(3).tolist()
+    [[0.65, 0.55]]
+    """
+
+    kind: Spreads = "std"
+
+    def __post_init__(self) -> None:
+        if self.kind not in _SPREADS:
+            raise ValueError(
+                f"kind is {self.kind!r}, expected one of {', '.join(map(repr, _SPREADS))}"
+            )
+
+    def box(self, tables: Sequence[ArrayLike | Conditional]) -> Box:
+        """The box around the mean of two or more tables of one shape."""
+        each = [as_conditional(table) for table in tables]
+        if len(each) < 2:
+            raise ValueError(
+                f"got {len(each)} table, expected two or more to spread between: or use Relative"
+            )
+        shapes = {table.shape for table in each}
+        if len(shapes) > 1:
+            raise ValueError(f"the tables have shapes {sorted(shapes)}, expected the same shape")
+        stack = np.stack([table.table for table in each])
+        centre = Conditional(stack.mean(axis=0), **each[0].labels)
+        return _around(centre, _SPREADS[self.kind](stack))
+
+
+@dataclass(frozen=True)
+class Confidence:
+    """Counts from a sample: all true tables lie in their boxes with probability at least ``level``.
+
+    Exact binomial (Clopper–Pearson) intervals, made simultaneous by Bonferroni over ``cells``: the number of
+    cells of ALL tables used together; this table's own by default. The only box here that is a guarantee: for
+    records drawn independently from the population. A row without records is wholly uncertain.
+
+    Examples
+    --------
+    >>> import deptriad as dt
+    >>> dt.Confidence(0.95).box([[50, 50], [0, 10]]).upper.round(2).tolist()
+    [[0.63, 0.63], [0.4, 1.0]]
+    """
+
+    level: float = 0.95
+    cells: int | None = None
+
+    def __post_init__(self) -> None:
+        if np.ndim(self.level) or not 0.0 < as_numbers(self.level, "level") < 1.0:
+            raise ValueError(
+                f"level is {self.level}, expected a probability between 0 and 1, such as 0.95"
+            )
+        if self.cells is not None:
+            as_whole(self.cells, "cells", 1)
+
+    def box(self, counts: ArrayLike, **labels: Any) -> Box:
+        """The box of a table of counts: whole numbers, rows for target values, columns for source values."""
+        from scipy.special import betainccinv, betaincinv
+
+        number = _matrix(counts, "counts")
+        blank = Box(np.zeros(number.shape), np.ones(number.shape), **labels)
+        if self.cells is not None and self.cells < number.size:
+            raise ValueError(
+                f"cells is {self.cells}, expected at least the {number.size} of this table: it counts the cells of all "
+                "tables used together"
+            )
+        blank._check_entries(number, "counts")
+        if (bad := number != np.rint(number)).any():
+            raise ValueError(
+                f"counts has {number[bad].flat[0]}, expected whole numbers: intervals need real counts"
+            )
+        if number.sum() > 2.0**53:
+            raise ValueError(
+                f"counts sums to {number.sum():g}, expected at most 2^53, where whole numbers end"
+            )
+        miss = (1.0 - self.level) / (self.cells or number.size) / 2.0
+        records = number.sum(axis=1, keepdims=True)
+        others = records - number
+        lower = np.zeros(number.shape)
+        upper = np.ones(number.shape)
+        some, rest = number > 0.0, others > 0.0
+        lower[some] = betaincinv(number[some], others[some] + 1.0, miss)
+        upper[rest] = betainccinv(number[rest] + 1.0, others[rest], miss)
+        # the inverse is good to a few parts in 1e14; the box grows by more than that
+        return Box(lower * (1.0 - 1e-12), upper * (1.0 + 1e-12), **blank.labels)
+
+
+def _around(centre: Conditional, delta: Floats) -> Box:
+    """[P − Δ, P + Δ], rounded outward; an entry that is known (Δ = 0) stays as it is."""
+    slack = np.where(delta > 0.0, 2 * ROUNDOFF * (centre.table + delta), 0.0)
+    return Box(centre.table - delta - slack, centre.table + delta + slack, **centre.labels)
+
+
+# --- in a word: how a command line, a file or a sentence names an uncertainty ------------------------------------
+
+Uncertainty = Relative | Absolute | Spread | Confidence
+
+
+def from_text(text: str) -> Uncertainty:
+    """An uncertainty from a word such as "relative:0.1", "absolute:0.01", "spread:std" or "confidence:0.95".
+
+    >>> from_text("spread:range")
+    Spread(kind='range')
+    """
+    kind, _, detail = text.partition(":")
+    if kind == "spread":
+        return Spread(detail or "std")  # type: ignore[arg-type]
+    if kind == "relative":
+        return Relative(_number(detail, text))
+    if kind == "absolute":
+        return Absolute(_number(detail, text))
+    if kind == "confidence":
+        level, slash, cells = detail.partition("/")
+        return Confidence(_number(level, text), int(_number(cells, text)) if slash else None)
+    raise ValueError(
+        f"uncertainty is {text!r}, expected relative:0.1, absolute:0.01, spread:std or confidence:0.95"
+    )
+
+
+def _number(digits: str, text: str) -> float:
+    try:
+        return float(digits)
+    except ValueError:
+        raise ValueError(
+            f"uncertainty is {text!r}, expected a number in place of {digits!r}, as in relative:0.1"
+        ) from None
+
+
+def as_text(uncertainty: Uncertainty) -> str:
+    """The word that ``from_text`` understands; the cells of Confidence follow its level after a slash.
+
+    >>> as_text(Confidence(0.95, cells=100))
+    'confidence:0.95/100'
+    """
+    if isinstance(uncertainty, Spread):
+        return f"spread:{uncertainty.kind}"
+    if isinstance(uncertainty, Confidence):
+        cells = "" if uncertainty.cells is None else f"/{uncertainty.cells}"
+        return f"confidence:{float(uncertainty.level)!r}{cells}"
+    if isinstance(uncertainty, Relative):
+        return f"relative:{float(uncertainty.margin)!r}"
+    return f"absolute:{float(np.asarray(uncertainty.delta))!r}"
+
+
+def in_words(uncertainty: Uncertainty) -> str:
+    """What it allows for, in a few words.
+
+    >>> in_words(Relative(0.1))
+    'every entry may be off by 10 % of itself (an assumption)'
+    """
+    if isinstance(uncertainty, Spread):
+        return f"tables may differ as the sources do ({uncertainty.kind}; an assumption)"
+    if isinstance(uncertainty, Confidence):
+        return f"all true tables are covered with probability {uncertainty.level:g}, if the schema was fixed beforehand"
+    if isinstance(uncertainty, Relative):
+        return f"every entry may be off by {100 * uncertainty.margin:g} % of itself (an assumption)"
+    return f"every entry may be off by {float(np.asarray(uncertainty.delta)):g} (an assumption)"

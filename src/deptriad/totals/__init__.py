@@ -1,0 +1,1 @@
+"""What all sources together say about one target, with a proof."""

@@ -1,0 +1,123 @@
+"""Cloud: the points that all sets of a table's values give, by plain NumPy, to check proofs with (maths §3, §5)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deptriad.curves import lines
+from deptriad.curves.leakage import leakage
+from deptriad.tables.table import Box
+from deptriad.totals.shared_target import Table
+from deptriad.utils.rounding import ROUNDOFF
+
+if TYPE_CHECKING:
+    from deptriad.utils.arrays import Floats, Integers
+
+
+class Cloud:
+    """The points (B, A) = (min G'(S), max G(S)) of one table or box for any pair of its rows.
+
+    A is rounded up and B down by what a sum of so many entries may be off: with a small share, whether A is above a
+    or a hair below decides about the whole budget.
+    """
+
+    def __init__(self, table: Table) -> None:
+        from deptriad.totals._kernels import FEW
+
+        self.table = table
+        self.lower, self.upper = (
+            (table.lower, table.upper) if isinstance(table, Box) else (table.table, table.table)
+        )
+        self.few = table.shape[1] <= FEW
+        self.up = 1.0 + (table.shape[1] + 4) * ROUNDOFF
+        self.down = 1.0 - (table.shape[1] + 4) * ROUNDOFF
+        if self.few:
+            self.top, self.low = self._sums()
+
+    def _sums(self) -> tuple[Floats, Floats]:
+        """max G(S) and min G(S) for each row and each set but the empty and the full one."""
+        columns = self.table.shape[1]
+        sets = np.arange(1, (1 << columns) - 1)
+        members = ((sets[:, None] >> np.arange(columns)) & 1).astype(np.float64)
+        above, below = self.upper @ members.T, self.lower @ members.T
+        if isinstance(self.table, Box):
+            spare, surplus = self.table.spare[:, None], self.table.surplus[:, None]
+            most = np.minimum(above, below + spare)
+            return most * self.up, np.maximum(below, above * self.down - surplus) * self.down
+        return above * self.up, below * self.down
+
+    def points(self, x: int, y: int) -> tuple[Floats, Floats]:
+        """B and A: of all sets where they are few, otherwise of the corners of a concave curve above them."""
+        if self.few:
+            empty = (self.top[x] == 0.0) & (self.top[y] == 0.0)
+            kept = ~(empty | empty[::-1])  # the sets run from {0} to the complement of {0}
+            if not kept.any():
+                return np.zeros(1), np.zeros(1)
+            return self.low[y, kept], np.minimum(self.top[x, kept], 1.0)
+        if isinstance(self.table, Box):
+            return self._polygon(self.table, x, y)
+        lower, upper = _hull(self.table.table[x], self.table.table[y])
+        return lower * self.down, np.minimum(upper * self.up, 1.0)
+
+    def gaps(self, x: int, y: int) -> tuple[Floats, Floats]:
+        """B and A − B of what may attain the leakage: prefixes of a table's values by ratio, or sets of a box's."""
+        if isinstance(self.table, Box):
+            lower, upper = self.points(x, y)
+            return lower, np.maximum(upper - lower, 0.0)
+        row, other = self.table.table[x], self.table.table[y]
+        order = _by_ratio(row, other)
+        return np.cumsum(other[order]), np.maximum(np.cumsum((row - other)[order]), 0.0)
+
+    def _polygon(self, box: Box, x: int, y: int) -> tuple[Floats, Floats]:
+        """All places where two certified lines A ≤ E_γ + γB meet, lowered to the lowest line there (maths §3)."""
+        from deptriad.totals._kernels import PRICES, _slopes
+
+        low, high, low2, high2 = self.lower[x], self.upper[x], self.lower[y], self.upper[y]
+        slopes = np.append(_slopes(low, high, low2, high2), 0.0)
+        mu, nu = (price.ravel()[:, None] for price in np.meshgrid(PRICES, PRICES))
+        heights = []
+        for gamma in slopes:
+            terms = (1.0 - mu) * low + mu * high
+            terms -= gamma * ((1.0 - nu) * high2 + nu * low2) * (1.0 - 16 * ROUNDOFF)
+            rest = (1.0 - mu) * box.spare[x] + gamma * (1.0 - nu) * box.surplus[y]
+            heights.append(min(1.0, float((np.maximum(terms, 0.0).sum(1) + rest[:, 0]).min())))
+        height = np.array([*heights[:-1], 1.0])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            meeting = (height[:, None] - height) / (slopes - slopes[:, None])
+        lower = np.unique(np.append(meeting[(meeting >= 0.0) & (meeting <= 1.0)], 0.0))
+        upper = (height[:, None] + slopes[:, None] * lower).min(axis=0)
+        # the corners themselves are off by a few roundings of A
+        return lower, np.minimum(upper * (self.up + 16 * ROUNDOFF), 1.0)
+
+
+def _by_ratio(row: Floats, other: Floats) -> Integers:
+    """The values that have mass in the first row, by falling ratio of the two."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        ratio = np.where(row > 0.0, row / other, 0.0)
+    order = np.argsort(-ratio, kind="stable")
+    return np.asarray(order[row[order] > 0.0])
+
+
+def _hull(row: Floats, other: Floats) -> tuple[Floats, Floats]:
+    """Corners of the hull of the sets of two rows, from the empty set on."""
+    order = _by_ratio(row, other)
+    lower, upper = (np.append(0.0, np.cumsum(part[order])) for part in (other, row))
+    return lower, np.minimum(upper, 1.0)
+
+
+def largest_ratio(table: Table, epsilon: float) -> float:
+    """ln of the largest (1 + tA)/(1 + tB) of one source: by prefixes, or by sets, or for a large box by its search."""
+    cloud = Cloud(table)
+    if isinstance(table, Box) and not cloud.few:
+        return float(np.asarray(leakage(table, epsilon)))
+    budget = np.asarray(epsilon)
+    focus = lines.inverse_gain(budget)
+    best = 0.0
+    for x in range(table.shape[0]):
+        for y in range(table.shape[0]):
+            if x != y:
+                lower, gap = cloud.gaps(x, y)
+                best = max(best, float(lines.leakage(gap, lower, budget, focus).max()))
+    return min(best, epsilon)

@@ -1,0 +1,256 @@
+"""Proof: why a certified total holds. verify() checks one from the tables alone (maths §5)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+
+from deptriad.totals._proof_bound import pair_bound
+from deptriad.totals._proof_points import Cloud, largest_ratio
+from deptriad.totals.shared_target import Table, finite, shared_target
+from deptriad.utils.arrays import as_numbers
+from deptriad.utils.text import printable, rounded_up
+
+if TYPE_CHECKING:
+    from deptriad.utils.arrays import Floats, Integers
+
+Form = Literal["plain", "reference", "sum of budgets", "one source"]
+FORMS = ("plain", "reference", "sum of budgets", "one source")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Proof:
+    """Why a certified total holds: everything that ``verify`` needs beside the tables.
+
+    Parameters
+    ----------
+    target, own
+        The protected attribute, and the budget of its own release.
+    budgets
+        ε of every released source. The proof is about these alone: others that are released come on top.
+    form
+        Which bound it is. "plain" and "reference" bound the likelihood ratio for each ordered pair (x, x') of target
+        values.
+    pairs
+        For the reference form, the pairs that have an a and shares of their own, one in a row: the rows x and x' of
+        the tables. All other pairs have a = 0 and shares in proportion to the budgets, which is the plain form.
+    a, shares
+        a and λ of maths §5: a row for each of those pairs, a column for each source of two or more values, in the
+        order of ``budgets``. Any a in [0, 1] and positive shares that sum to 1 are a proof; better ones prove less.
+    value
+        The claim: the total is never above it.
+    """
+
+    target: str
+    own: float
+    budgets: Mapping[str, float]
+    form: Form
+    value: float
+    pairs: Integers = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
+    a: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+    shares: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.budgets, Mapping):
+            raise ValueError(f"budgets are {self.budgets!r}, expected a mapping from names to ε")
+        object.__setattr__(self, "pairs", _as_pairs(self.pairs))
+        for name in ("a", "shares"):
+            rows = as_numbers(getattr(self, name), name)
+            # without pairs there is nothing to choose, for however many sources
+            object.__setattr__(self, name, rows if len(self.pairs) else np.zeros((0, 0)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, lists and text, ready for JSON.
+
+        Examples
+        --------
+        >>> Proof("sex", 0.5, {"age": 1.0}, "sum of budgets", 1.5).to_dict()["form"]
+        'sum of budgets'
+        """
+        return {
+            "target": self.target,
+            "own": self.own,
+            "budgets": dict(self.budgets),
+            "form": self.form,
+            "value": self.value,
+            "pairs": self.pairs.tolist(),
+            "a": self.a.tolist(),
+            "shares": self.shares.tolist(),
+        }
+
+    @classmethod
+    def from_dict(cls, numbers: Mapping[str, Any]) -> Self:
+        """The proof that ``to_dict`` wrote down.
+
+        Examples
+        --------
+        >>> proof = Proof("sex", 0.5, {"age": 1.0}, "sum of budgets", 1.5)
+        >>> Proof.from_dict(proof.to_dict())
+        Proof(sex ≤ 1.500, sum of budgets)
+        """
+        missing = [name for name in cls.__dataclass_fields__ if name not in numbers]
+        if missing:
+            raise ValueError(f"the proof lacks {missing[0]!r}, expected what to_dict() returns")
+        if not isinstance(numbers["budgets"], Mapping):
+            raise ValueError(
+                f"budgets are {numbers['budgets']!r}, expected a mapping from names to ε"
+            )
+        return cls(
+            target=str(numbers["target"]),
+            own=_as_number(numbers["own"], "own"),
+            budgets={
+                str(name): _as_number(value, f"budget of {name!r}")
+                for name, value in numbers["budgets"].items()
+            },
+            form=numbers["form"],
+            value=_as_number(numbers["value"], "value"),
+            pairs=numbers["pairs"],
+            a=numbers["a"],
+            shares=numbers["shares"],
+        )
+
+    def __repr__(self) -> str:
+        return f"Proof({printable(self.target)} ≤ {rounded_up(self.value)}, {self.form})"
+
+
+def _as_number(value: Any, name: str) -> float:
+    number = as_numbers(value, name)
+    if number.ndim:
+        raise ValueError(f"{name} is {value!r}, expected one number")
+    return float(number)
+
+
+def _as_pairs(pairs: Any) -> Integers:
+    """Rows of two whole numbers, or none."""
+    expected = f"pairs are {pairs!r}, expected two whole numbers in a row"
+    try:
+        array = np.asarray(pairs)
+    except ValueError:  # ragged
+        raise ValueError(expected) from None
+    if array.dtype != object and array.size == 0:
+        return np.zeros((0, 2), dtype=np.int64)
+    if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
+        raise ValueError(expected)
+    return array.astype(np.int64)
+
+
+# --- checking a proof -------------------------------------------------------------------------------------------
+# By formula and plain NumPy: no search, no shortcut, nothing from the compiled loops but a choice of slopes.
+
+
+def verify(proof: Proof, tables: Mapping[str, Table]) -> float:
+    """Work out, from the tables alone, what a proof proves, and compare it with its claim.
+
+    It proves something for the sources that the proof names and for no others: a table without a budget in the proof
+    is taken as not released. The tables' numbers are taken as they are; the claim also grants every entry its
+    rounding, and so is a hair above.
+
+    Returns
+    -------
+    The total that the proof's a and λ prove, never above its claim.
+
+    Raises
+    ------
+    ValueError
+        If the claim is below that, or if the proof does not fit the tables.
+
+    Examples
+    --------
+    >>> import deptriad as dt
+    >>> from deptriad.totals.totals import target_total
+    >>> coin = dt.Conditional([[0.5, 0.5], [0.5, 0.5]], target="xor")
+    >>> tables = {"first": coin, "second": coin}
+    >>> proof = target_total(tables, {"first": 1.0, "second": 1.0}).proof
+    >>> round(verify(proof, tables), 6)
+    0.433781
+    """
+    telling = _check_names(proof, tables)
+    epsilon = np.array([proof.budgets[name] for name in telling])
+    chosen = [tables[name] for name in telling]
+    if chosen:
+        _check_choices(proof, len(telling), chosen[0].shape[0])
+    if proof.form == "sum of budgets":
+        proved = math.fsum(epsilon)
+    elif proof.form == "one source":
+        if len(telling) != 1:
+            raise ValueError(
+                f"the proof is for one source, but {len(telling)} are released that have two or more values: "
+                "expected the plain or the reference form"
+            )
+        proved = largest_ratio(chosen[0], float(epsilon[0]))
+    else:
+        proved = _proved_by_pairs(proof, chosen, epsilon)
+    total = float(proof.own + proved)
+    if not total <= proof.value:
+        raise ValueError(
+            f"the proof claims a total of {proof.value!r} for {proof.target!r} but proves only {total!r}: "
+            "do not rely on it, and certify again with target_total"
+        )
+    return total
+
+
+def _check_names(proof: Proof, tables: Mapping[str, Table]) -> list[str]:
+    """The released sources of two or more values, after a look at all names and budgets."""
+    target = shared_target(tables) if tables or proof.budgets else proof.target
+    if target != proof.target:
+        raise ValueError(
+            f"the proof is about {proof.target!r}, the tables are about {target!r}: expected the same target"
+        )
+    if missing := [name for name in proof.budgets if name not in tables]:
+        raise ValueError(
+            f"the proof has a budget for {missing[0]!r}, expected a table for it among {list(tables)}"
+        )
+    if proof.form not in FORMS:
+        raise ValueError(f"the form of the proof is {proof.form!r}, expected one of {FORMS}")
+    finite(proof.own, f"own budget of {target!r}")
+    for name, epsilon in proof.budgets.items():
+        if not finite(epsilon, f"budget of {name!r}") > 0.0:
+            raise ValueError(f"budget of {name!r} is 0, expected only sources that are released")
+    return [name for name in proof.budgets if tables[name].shape[1] > 1]
+
+
+def _check_choices(proof: Proof, size: int, rows: int) -> None:
+    """a and λ are what the theorem asks for: any such choice is a proof, any other is none."""
+    shape = (len(proof.pairs), size)
+    if len(proof.pairs) == 0:
+        return
+    for name, numbers in (("a", proof.a), ("shares", proof.shares)):
+        if numbers.shape != shape:
+            raise ValueError(
+                f"{name} has shape {numbers.shape}, expected {shape}: a row for each pair, a column for each source"
+            )
+    if (outside := ~((proof.pairs >= 0) & (proof.pairs < rows))).any():
+        raise ValueError(
+            f"a pair names target value {proof.pairs[outside][0]}, expected 0 to {rows - 1}"
+        )
+    if (bad := ~((proof.a >= 0.0) & (proof.a <= 1.0))).any():
+        raise ValueError(f"an a is {float(proof.a[bad][0])}, expected numbers in [0, 1]")
+    if (bad := ~(proof.shares > 0.0)).any():
+        raise ValueError(f"a share is {float(proof.shares[bad][0])}, expected numbers above 0")
+    sums = proof.shares.sum(axis=1)
+    if (off := np.abs(sums - 1.0) > 1e-12).any():
+        raise ValueError(f"the shares of a pair sum to {float(sums[off][0])}, expected 1")
+
+
+def _proved_by_pairs(proof: Proof, tables: list[Table], epsilon: Floats) -> float:
+    """max over all ordered pairs of target values of the bound that their a and λ give."""
+    if not tables:
+        return 0.0
+    given = {
+        (int(x), int(y)): (a, shares / shares.sum())
+        for (x, y), a, shares in zip(proof.pairs, proof.a, proof.shares, strict=True)
+    }
+    plain = np.zeros(epsilon.size), epsilon / epsilon.sum()
+    clouds = [Cloud(table) for table in tables]
+    proved = 0.0
+    for x in range(tables[0].shape[0]):
+        for y in range(tables[0].shape[0]):
+            if x != y:
+                choice = given.get((x, y), plain) if proof.form == "reference" else plain
+                # unlike max, never loses what is no number
+                proved = float(np.maximum(proved, pair_bound(clouds, x, y, epsilon, *choice)))
+    return proved

@@ -1,0 +1,1 @@
+"""What every room uses: checks, text, files, progress, compiling, rounding."""

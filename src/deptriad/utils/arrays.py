@@ -1,0 +1,55 @@
+"""The types of arrays, and the checks of numbers that callers pass."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+Floats: TypeAlias = NDArray[np.float64]
+Integers: TypeAlias = NDArray[np.int64]
+
+
+def as_numbers(value: ArrayLike, name: str) -> Floats:
+    """Numbers as a float array; refuses text, nothing and ragged lists."""
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind in "biuf" or array.size == 0:
+            return array.astype(np.float64)
+        raise ValueError
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} is {value!r}, expected a number or an array of numbers") from None
+
+
+def as_budget(epsilon: ArrayLike, name: str = "epsilon") -> Floats:
+    """Budgets as a float array; refuses negative ones and NaN."""
+    budget = as_numbers(epsilon, name)
+    bad = ~(budget >= 0.0)
+    if bad.any():
+        raise ValueError(f"{name} is {budget[bad].flat[0]}, expected a number ≥ 0")
+    return budget
+
+
+def as_probability(value: ArrayLike, name: str) -> Floats:
+    """Probabilities as a float array; refuses what lies outside [0, 1]."""
+    probability = as_numbers(value, name)
+    bad = ~((probability >= 0.0) & (probability <= 1.0))
+    if bad.any():
+        raise ValueError(f"{name} is {probability[bad].flat[0]}, expected a number in [0, 1]")
+    return probability
+
+
+def as_whole(value: Any, name: str, least: int) -> int:
+    """A whole number of at least so much."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise ValueError(f"{name} is {value!r}, expected a whole number of at least {least}")
+    return int(value)
+
+
+def scalar_or_array(value: Floats) -> float | Floats:
+    """A float for a 0-d result, the array otherwise."""
+    return float(value) if np.ndim(value) == 0 else value

@@ -1,0 +1,23 @@
+"""The one way in which a loop is compiled. Importing this module imports numba."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from numba import njit
+
+FEW = 50_000
+"""Entries below which waking a second thread takes longer than it saves."""
+
+
+def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """njit, cached on disk; without a cache where no folder is writable (numba raises then)."""
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        try:
+            return njit(cache=True, **options)(function)
+        except RuntimeError:
+            return njit(**options)(function)
+
+    return decorate

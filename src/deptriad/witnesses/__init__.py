@@ -1,0 +1,1 @@
+"""What records give away at least."""

@@ -1,0 +1,167 @@
+"""Simulation: as if every user had reported, and in no time."""
+
+import math
+import time
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import deptriad as dt
+from deptriad.collection.marginal import estimate
+from deptriad.collection.sample import Sample
+from deptriad.collection.sample_with_fakes import SampleWithFakes
+from deptriad.collection.simulation import simulate
+from deptriad.collection.split import Separate, Split
+from deptriad.mechanisms import GRR, OUE, SUE, Channel, HadamardResponse, Staircase, SubsetSelection
+from quick_shares import quick
+
+SCHEMA = dt.Schema(
+    [
+        dt.Attribute("a", ["x", "y"], missing="error"),
+        dt.Attribute("b", ["p", "q", "r"], missing="error"),
+    ]
+)
+COUNTS = np.array([[9, 3, 1], [0, 4, 7]])
+CHANNEL = Channel([[0.6, 0.3, 0.1], [0.2, 0.4, 0.4]])
+CASES = {
+    "grr": (Split(SCHEMA, 2.0, "grr"), ("a", "b")),
+    "grr, one": (Split(SCHEMA, 2.0, "grr"), ("b",)),
+    "hadamard": (Split(SCHEMA, 2.0, "hadamard"), ("a", "b")),
+    "oue": (Split(SCHEMA, 2.0, "oue"), ("a", "b")),
+    "subset": (Split(SCHEMA, 2.0, "subset"), ("b", "a")),
+    "mixed": (Separate(SCHEMA, {"a": CHANNEL, "b": Staircase(3, 1.0)}), ("a", "b")),
+    "one of two": (Separate(SCHEMA, {"b": SUE(3, 1.0)}), ("b",)),
+    "sample": (Sample(SCHEMA, 2.0, "grr"), ("b",)),
+    "sample pair": (Sample(SCHEMA, 2.0, "grr", k=2), ("b", "a")),
+    "sample pair, one": (Sample(SCHEMA, 2.0, "hadamard", k=2), ("a",)),
+    "sample oue": (Sample(SCHEMA, 2.0, "oue", k=2), ("a", "b")),
+    "fakes": (SampleWithFakes(SCHEMA, 1.0, "grr"), ("b",)),
+    "fakes oue": (SampleWithFakes(SCHEMA, 1.0, "oue"), ("b",)),
+}
+
+
+def users(counts):
+    return np.repeat(np.argwhere(counts >= 0), counts.ravel(), axis=0)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_simulation_equals_perturbing_every_user_in_distribution(case):
+    """Every cell's estimate, and a random combination of all, by the Kolmogorov–Smirnov test on 500 of each."""
+    strategy, names = CASES[case]
+    rng = np.random.default_rng(sum(map(ord, case)))
+    codes = users(COUNTS)
+
+    def by_hand():
+        return _shares(strategy, lambda: quick(strategy, rng, names, codes), names)
+
+    def at_once():
+        parts = simulate(COUNTS, strategy, rng).parts
+        return _shares(
+            strategy, lambda: strategy.shares(strategy.relevant(parts, names), names), names
+        )
+
+    one = np.array([by_hand() for _ in range(500)])
+    two = np.array([at_once() for _ in range(500)])
+    ways = np.column_stack([np.eye(one.shape[1]), rng.normal(size=(one.shape[1], 3))])
+    for way in ways.T:
+        # ties make the test conservative; rounding makes equal sums look different
+        first, second = (np.round(each @ way, 9) for each in (one, two))
+        assert stats.ks_2samp(first, second).pvalue > 1e-4
+
+
+def _shares(strategy, found, names):
+    try:
+        return found().frequencies.ravel()
+    except ValueError:  # of 24 users hardly ever none is asked
+        return np.zeros(math.prod(SCHEMA[name].size for name in names))
+
+
+def test_counts_of_reports_are_multinomial():
+    """Against the exact distribution of two users' reports."""
+    schema = dt.Schema([dt.Attribute("a", [0, 1, 2], missing="error")])
+    split, rng = Split(schema, 1.0, "grr"), np.random.default_rng(3)
+    p, q = map(float, GRR(3, 1.0).probabilities)
+    seen = np.zeros(3)
+    for _ in range(5000):
+        (part,) = simulate([2, 0, 0], split, rng).parts
+        seen[int(part.counts[0])] += 1
+    expected = np.array([(2 * q) ** 2, 2 * p * 2 * q, p * p]) * 5000
+    assert stats.chisquare(seen, expected).pvalue > 1e-3
+
+
+def test_a_billion_users_are_as_quick_as_a_thousand():
+    schema = dt.Schema([dt.Attribute(name, list(range(8)), missing="error") for name in "abcd"])
+    rng = np.random.default_rng(0)
+    weights = rng.dirichlet(np.ones(8**4))
+    few, many = ((weights * n).round().astype(np.int64).reshape([8] * 4) for n in (1e3, 1e9))
+    for strategy in (Split(schema, 4.0, "grr"), Sample(schema, 4.0, "grr", k=2)):
+        times = []
+        for counts in (few, many):
+            best = math.inf
+            for _ in range(5):
+                start = time.perf_counter()
+                simulate(counts, strategy, rng)
+                best = min(best, time.perf_counter() - start)
+            times.append(best)
+        # binomials of large numbers take rejection steps, and fewer cells are empty: a factor, not a million
+        assert times[1] < 30 * times[0] + 0.05
+        assert times[1] < 1.0
+    found = estimate(strategy, simulate(many, strategy, rng), ["a", "b"])
+    true = many.sum(axis=(2, 3)) / many.sum()
+    assert np.abs(found.frequencies - true).max() < 1e-3
+
+
+def test_the_same_seed_gives_the_same_counts():
+    for strategy, _ in CASES.values():
+        one, two = (simulate(COUNTS, strategy, np.random.default_rng(1)) for _ in range(2))
+        for first, second in zip(one.parts, two.parts, strict=True):
+            np.testing.assert_array_equal(
+                first.sums([1] * _axes(first)), second.sums([1] * _axes(second))
+            )
+    assert repr(one) == "Simulation(SampleWithFakes, 24 users)"
+    simulate(COUNTS, strategy)
+
+
+def _axes(part):
+    return len(getattr(part, "mechanisms", (None,)))
+
+
+@pytest.mark.parametrize(
+    "counts, strategy, said",
+    [
+        (COUNTS.T, Split(SCHEMA, 1.0), "expected \\(2, 3\\): an axis for each attribute, a, b"),
+        (-COUNTS, Split(SCHEMA, 1.0), "no whole numbers"),
+        (COUNTS / 2, Split(SCHEMA, 1.0), "no whole numbers"),
+        (COUNTS * 1e16, Split(SCHEMA, 1.0), "at most 2\\^53"),
+        (COUNTS, Split(SCHEMA, 1.0, "olh"), "too many different reports to simulate"),
+    ],
+)
+def test_what_cannot_be_simulated(counts, strategy, said):
+    with pytest.raises(ValueError, match=said):
+        simulate(counts, strategy)
+
+
+def test_large_alphabets():
+    schema = dt.Schema([dt.Attribute(name, list(range(30)), missing="error") for name in "ab"])
+    counts = np.full((30, 30), 1000)
+    with pytest.raises(ValueError, match="too many different reports"):
+        simulate(counts, Separate(schema, {"a": OUE(30, 1.0)}))
+    with pytest.raises(ValueError, match="too many different reports"):
+        simulate(counts, Separate(schema, {"a": SubsetSelection(30, 1.0)}))
+    pair = Sample(schema, 1.0, "oue", k=2)
+    simulated = simulate(counts, pair)
+    with pytest.raises(ValueError, match="counts of supported values only"):
+        estimate(pair, simulated, "a")
+    five = dt.Schema([dt.Attribute(name, list(range(30)), missing="error") for name in "abcde"])
+    with pytest.raises(ValueError, match="combinations of reports"):
+        simulate(np.zeros([30] * 5, dtype=np.int8), Split(five, 1.0, "hadamard"))
+    assert HadamardResponse(30, 1.0).columns == 32
+
+
+def test_simulated_reports_of_another_strategy_are_refused():
+    schema = dt.Schema([dt.Attribute(name, ["n", "y"], missing="error") for name in "ab"])
+    found = simulate([[90, 0], [0, 10]], SampleWithFakes(schema, 1.0), np.random.default_rng(1))
+    for other in (Sample(schema, 1.0), SampleWithFakes(schema, 2.0)):
+        with pytest.raises(ValueError, match="simulated with another"):
+            estimate(other, found, "a")

@@ -1,0 +1,174 @@
+"""Few numbers, still a bound: thinned profiles and tuned triads (maths.md §2)."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import deptriad as dt
+import oracle
+from drawn import boxes, budgets, tables
+
+RANGE = (0.01, 10.0)
+GRID = np.geomspace(*RANGE, 400)
+
+
+def ordered_table(size):
+    """Likelihood ratios that grow steadily: the regime that is hardest for a triad."""
+    place = np.linspace(-1, 1, size)
+    table = np.exp(4 * np.outer(place, place))
+    return table / table.sum(axis=1, keepdims=True)
+
+
+# ---------------------------------------------------------------------------------- thinned profiles
+
+
+@given(tables(min_rows=2), st.integers(2, 6), budgets())
+def test_thinned_profiles_are_never_below_the_truth(known, knots, epsilon):
+    """At every ε, in the range it was made for and outside it."""
+    thinned = dt.profile(known.floats).thin(knots, budgets=RANGE)
+    reported = thinned.leakage(epsilon)
+    assert len(thinned) <= knots
+    assert oracle.is_bound(reported, oracle.leakage(oracle.cloud(known.exact), epsilon))
+    assert reported <= epsilon
+
+
+@given(boxes(max_rows=3, max_columns=6), st.integers(2, 6), budgets())
+def test_thinned_robust_profiles_are_never_below_the_truth(uncertain, knots, epsilon):
+    reported = dt.profile(uncertain.box).thin(knots, budgets=RANGE).leakage(epsilon)
+    assert oracle.is_bound(reported, oracle.leakage(uncertain.cloud(), epsilon))
+
+
+@pytest.mark.parametrize("size", [5, 30])
+@pytest.mark.parametrize("knots", [2, 3, 4, 8])
+def test_thinned_profiles_lie_above_the_exact_one_on_a_dense_grid(size, knots):
+    profile = dt.profile(ordered_table(size))
+    assert (profile.thin(knots, budgets=RANGE).leakage(GRID) >= profile.leakage(GRID) - 1e-14).all()
+
+
+@given(tables(min_rows=2), st.floats(1.0, 1e3))
+def test_thinned_curves_lie_above_the_curve(known, gamma):
+    """The hockey-stick curve itself, at every γ ≥ 1."""
+    thinned = dt.profile(known.floats).thin(3, budgets=RANGE)
+    truth = oracle.hockey_stick(oracle.cloud(known.exact), gamma)
+    assert oracle.is_bound(thinned.hockey_stick(gamma), truth)
+
+
+@given(tables(min_rows=2, max_rows=4, max_columns=4))
+def test_thinning_to_all_knots_changes_nothing(known):
+    profile = dt.profile(known.floats)
+    thinned = profile.thin(max(2, len(profile)), budgets=RANGE)
+    assert thinned.leakage(GRID) == pytest.approx(profile.leakage(GRID), rel=1e-12, abs=1e-14)
+
+
+@pytest.mark.parametrize("tolerance", [0.1, 0.01, 1e-4])
+def test_thinning_keeps_its_tolerance(tolerance):
+    profile = dt.profile(ordered_table(30))
+    thinned = profile.thin(tolerance=tolerance, budgets=RANGE)
+    excess = thinned.leakage(GRID) - profile.leakage(GRID)
+    assert excess.min() >= -1e-14
+    assert (excess <= tolerance * np.maximum(1, profile.leakage(GRID))).all()
+    assert len(thinned) <= len(profile)
+
+
+def test_a_finer_tolerance_takes_more_knots():
+    profile = dt.profile(ordered_table(30))
+    sizes = [len(profile.thin(tolerance=tol, budgets=RANGE)) for tol in (0.1, 0.01, 1e-3, 1e-5)]
+    assert sizes == sorted(sizes)
+    assert sizes[0] < sizes[-1]
+
+
+def test_more_knots_are_closer():
+    profile = dt.profile(ordered_table(30))
+    exact = profile.leakage(GRID)
+    excess = [(profile.thin(k, budgets=RANGE).leakage(GRID) - exact).max() for k in (3, 6, 12)]
+    assert excess[0] > excess[1] > excess[2]
+
+
+@pytest.mark.parametrize("size", [10, 30, 100])
+def test_eight_knots_cut_the_error_of_the_triad_by_four(size):
+    """On a hard regime (maths.md §2)."""
+    table = ordered_table(size)
+    exact = dt.leakage(table, GRID)
+    triad = (dt.triad(table).leakage(GRID) - exact).max()
+    eight = (dt.profile(table).thin(8, budgets=RANGE).leakage(GRID) - exact).max()
+    assert triad > 0.1  # it is a hard regime
+    assert eight <= triad / 4
+
+
+def test_thinning_needs_one_aim():
+    profile = dt.profile(ordered_table(5))
+    with pytest.raises((TypeError, ValueError), match=r"(?i)knots|tolerance|\bk\b"):
+        profile.thin()
+    with pytest.raises(ValueError, match=r"\b0\b"):
+        profile.thin(0)
+    with pytest.raises(ValueError, match=r"-0\.1"):
+        profile.thin(tolerance=-0.1)
+    with pytest.raises(ValueError, match=r"(?i)budgets"):
+        profile.thin(3, budgets=(2.0, 1.0))
+
+
+# --------------------------------------------------------------------------------------- tuned triads
+
+
+@given(tables(), st.sampled_from([0.1, 1.0, 3.0, 20.0]), budgets())
+def test_tuned_triads_are_never_below_the_truth_nor_above_epsilon(known, most, epsilon):
+    """Valid for every ε, whatever it is tuned for."""
+    reported = dt.triad(known.floats, epsilon_max=most).leakage(epsilon)
+    assert oracle.is_bound(reported, oracle.leakage(oracle.cloud(known.exact), epsilon))
+    assert reported <= epsilon
+
+
+@given(tables(tiny=False), budgets(1e-3, 20.0))
+def test_tuned_triads_are_exact_where_they_are_tuned(known, most):
+    """At ε_max the second knot is the root itself (maths.md §2)."""
+    reported = dt.triad(known.floats, epsilon_max=most).leakage(most)
+    assert oracle.is_close(reported, oracle.leakage(oracle.cloud(known.exact), most), 1e-10)
+
+
+@given(tables(), budgets(1e-3, 100.0))
+def test_tuned_triads_are_exact_at_the_start(known, most):
+    """φ = E_1, so the slope at ε → 0 is right (maths.md §2)."""
+    triad = dt.triad(known.floats, epsilon_max=most)
+    assert oracle.is_close(triad.phi, oracle.hockey_stick(oracle.cloud(known.exact), 1), 1e-11)
+
+
+@given(tables(tiny=False), budgets(1e-3, 100.0))
+def test_tuned_triads_are_never_looser_in_their_range(known, most):
+    """For ε ≤ ε_max not above the paper's (maths.md §2)."""
+    grid = most * np.array([1e-6, 0.01, 0.1, 0.3, 0.6, 0.9, 1.0])
+    tuned = dt.triad(known.floats, epsilon_max=most).leakage(grid)
+    plain = dt.triad(known.floats).leakage(grid)
+    assert (tuned <= plain * (1 + 1e-10) + 1e-300).all()
+
+
+def test_tuning_pays():
+    """On an ordered table at ε = 1 it removes most of the error."""
+    table = ordered_table(10)
+    exact = dt.leakage(table, 0.5)
+    plain = dt.triad(table).leakage(0.5) - exact
+    tuned = dt.triad(table, epsilon_max=1.0).leakage(0.5) - exact
+    assert tuned < plain / 4
+
+
+def test_tuned_triad_by_hand():
+    """Second knot at γ = e^{L(ε_max)} with height (γ − 1)/t, by the root form."""
+    table = ordered_table(4)
+    root = math.exp(dt.leakage(table, 1.0))
+    triad = dt.triad(table, epsilon_max=1.0)
+    assert triad.alpha == pytest.approx(math.log(root), rel=1e-10)
+    assert triad.delta == pytest.approx((root - 1) / (math.e - 1), rel=1e-9)
+
+
+@pytest.mark.parametrize("most", [-1.0, math.nan])
+def test_bad_ranges_are_refused(most):
+    with pytest.raises(ValueError, match=rf"(?i)epsilon_max.*{most}"):
+        dt.triad(ordered_table(3), epsilon_max=most)
+
+
+def test_tuned_triad_of_a_table_stays_below_the_largest_ratio():
+    """Past e^α the curve is flat: a knot beyond it would only lengthen the chord."""
+    table = [[0.1, 0.9, 0.0], [0.2, 0.4, 0.4]]
+    assert dt.triad(table, epsilon_max=4.0).leakage(1.0) <= dt.triad(table).leakage(1.0)

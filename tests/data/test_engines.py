@@ -1,0 +1,436 @@
+"""Equal counts from every engine: each is handed the same table in its own way."""
+
+import itertools
+import os
+import re
+import shutil
+import sys
+import warnings
+from collections import Counter
+from dataclasses import replace
+from decimal import Decimal
+from functools import cache
+
+import numpy as np
+import pytest
+
+import deptriad as dt
+from plain_counts import assert_counts
+
+pa = pytest.importorskip("pyarrow", reason="the tables are made with PyArrow, which is absent")
+pd = pytest.importorskip("pandas", reason="pandas is not installed")
+pq = pytest.importorskip("pyarrow.parquet")
+
+
+# ------------------------------------------------------------------------------------- the engines
+
+
+@pytest.fixture(scope="module")
+def spark():
+    sql = pytest.importorskip("pyspark.sql", reason="PySpark is not installed")
+    if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
+        pytest.skip("PySpark needs a Java runtime: there is no java on the path, and no JAVA_HOME")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        patch.setenv("PYSPARK_DRIVER_PYTHON", sys.executable)
+        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+        session = (
+            sql.SparkSession.builder.master("local[2]")
+            .appName("deptriad tests")
+            .config("spark.ui.enabled", "false")
+            .config("spark.sql.shuffle.partitions", "4")
+            .config("spark.log.level", "ERROR")
+            .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+            .getOrCreate()
+        )
+        yield session
+        session.stop()
+
+
+@pytest.fixture(scope="module")
+def dask_workers():
+    """Two worker processes of one thread each."""
+    distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
+    pytest.importorskip("dask.dataframe", reason="Dask is not installed")
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+def in_parts(table, folder, number=3):
+    """The table as some Parquet files of different lengths, and the pattern of their names."""
+    cuts = [table.num_rows * (part**2) // number**2 for part in range(number + 1)]
+    for part, (start, stop) in enumerate(itertools.pairwise(cuts)):
+        pq.write_table(table.slice(start, stop - start), folder / f"part-{part}.parquet")
+    return str(folder / "part-*.parquet")
+
+
+def in_one(table, folder):
+    pq.write_table(table, folder / "whole.parquet", row_group_size=50_000)
+    return str(folder / "whole.parquet")
+
+
+def in_csv(table, folder):
+    csv = pytest.importorskip("pyarrow.csv")
+    pytest.importorskip("duckdb", reason="DuckDB, which reads the files, is not installed")
+    plain = pa.table({name: decoded(table[name]) for name in table.column_names})
+    csv.write_csv(plain, folder / "whole.csv")
+    return folder / "whole.csv"
+
+
+def decoded(column):
+    return column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column
+
+
+def engine_module(name, reason):
+    return pytest.importorskip(name, reason=f"{reason} is not installed")
+
+
+ENGINES = {
+    "pandas": lambda table, folder, request: table.to_pandas(),
+    "polars": lambda table, folder, request: engine_module("polars", "Polars").from_arrow(table),
+    "polars lazy": lambda table, folder, request: engine_module("polars", "Polars").scan_parquet(
+        in_parts(table, folder)
+    ),
+    "pyarrow": lambda table, folder, request: table,
+    "duckdb": lambda table, folder, request: engine_module("duckdb", "DuckDB").from_arrow(table),
+    "ibis": lambda table, folder, request: (
+        engine_module("ibis", "Ibis").duckdb.connect().read_parquet(in_one(table, folder))
+    ),
+    "pyspark": lambda table, folder, request: request.getfixturevalue("spark").read.parquet(
+        in_parts(table, folder)
+    ),
+    "dask": lambda table, folder, request: (
+        request.getfixturevalue("dask_workers")
+        and engine_module("dask.dataframe", "Dask").read_parquet(in_parts(table, folder))
+    ),
+    "csv file": lambda table, folder, request: in_csv(table, folder),
+    "parquet file": lambda table, folder, request: (
+        engine_module("duckdb", "DuckDB") and in_one(table, folder)
+    ),
+    "parquet files": lambda table, folder, request: (
+        engine_module("duckdb", "DuckDB") and in_parts(table, folder)
+    ),
+}
+
+
+CLUSTERS = ["pyspark", "dask"]
+LOCAL = [*(name for name in ENGINES if name not in CLUSTERS), "query"]
+
+
+@pytest.fixture
+def counted(engine, request, tmp_path):
+    """Count a table with an engine; ``counted.data`` only hands it over."""
+
+    def data(table):
+        return ENGINES["parquet file" if engine == "query" else engine](table, tmp_path, request)
+
+    def count(table, schema, **options):
+        query = {"query": "SELECT * FROM data"} if engine == "query" else {}
+        return dt.Counts.from_data(data(table), schema, **query, **options)
+
+    count.data = data
+    return count
+
+
+every_engine = pytest.mark.parametrize("engine", [*LOCAL, *CLUSTERS])
+local_engines = pytest.mark.parametrize("engine", LOCAL)
+
+
+# ------------------------------------------------------------------------- a small table of oddities
+
+NAN = float("nan")
+ODD = {
+    "city": ["rome", "bonn", None, "oslo", "rome"],
+    "flag": [True, None, False, True],
+    "whole": [0, 1, None, 2, 1, 0],
+    "level": [0.0, -0.0, 1.0, NAN, 2.5, None, 1.0],
+    "real": [-1.0, -0.0, 0.0, 0.25, 0.5, 1.0, NAN, None, 0.999, -0.5, 1.5],
+    "small": [3, 4, 5],
+    "price": [Decimal(text) for text in ("0.35", "2.675", "1234567.89", "-0.07")] + [None],
+    "weight": [0.5, 1.0, 2.0, 0.25, 0.0, 64.0, 1.0, 3.0],
+    "state": ["TX", "CA", "TX", "NY", "TX", "CA", "TX", "NY", "NY"],
+}
+TYPES = {"small": pa.int8(), "flag": pa.bool_(), "whole": pa.int64(), "price": pa.decimal128(12, 3)}
+SMALL = pa.table(
+    {
+        name: pa.array(itertools.islice(itertools.cycle(values), 240), type=TYPES.get(name))
+        for name, values in ODD.items()
+    }
+)
+SMALL = SMALL.set_column(0, "city", SMALL["city"].dictionary_encode())
+SMALL_SCHEMA = dt.Schema(
+    [
+        dt.Attribute("city", categories=["rome", "bonn"], unseen="other"),
+        dt.Attribute("flag", categories=[True, False]),
+        dt.Attribute("whole", categories=[0, 1, 2]),
+        dt.Attribute("level", categories=[2.5, 0, 1], missing="other", unseen="other"),
+        dt.Attribute("real", edges=[-1, 0, 0.5, 1], unseen="other"),
+        dt.Attribute("small", edges=[3, 4, 5], missing="error"),
+        dt.Attribute("price", categories=[0.35, -0.07, 2.675, 1234567.89]),
+    ]
+)
+
+
+def rows_of(table):
+    """Rows in plain Python, decimals as the nearest floats."""
+    return [
+        {name: float(value) if isinstance(value, Decimal) else value for name, value in row.items()}
+        for row in table.to_pylist()
+    ]
+
+
+@every_engine
+def test_every_engine_counts_what_plain_python_counts(counted):
+    counts = counted(SMALL, SMALL_SCHEMA, weight="weight", by="state")
+    rows = rows_of(SMALL)
+    assert_counts(counts, rows, SMALL_SCHEMA, "weight")
+    assert set(counts.sources) == {"TX", "CA", "NY"}
+    for state in counts.sources:
+        there = [row for row in rows if row["state"] == state]
+        assert_counts(counts[state], there, SMALL_SCHEMA, "weight")
+
+
+@local_engines
+@pytest.mark.parametrize(
+    ("by", "sources"),
+    [(None, {"all"}), ("small", {"3", "4", "5"}), ("flag", {"true", "false", "(missing)"})],
+)
+def test_local_engines_count_any_sources_without_weights(counted, by, sources):
+    schema = SMALL_SCHEMA.only("city", "real")
+    counts = counted(SMALL, schema, by=by)
+    assert {source.lower() for source in counts.sources} == sources
+    assert counts == dt.Counts.from_data(SMALL, schema, by=by)
+    assert_counts(counts, SMALL.to_pylist(), schema)
+
+
+MISFITS = {
+    "unseen text": (dt.Attribute("city", categories=["rome", "bonn"]), "(?s)'city'.*oslo"),
+    "missing": (dt.Attribute("level", [0, 1, 2.5], missing="error"), "(?s)'level'.*missing"),
+    "text for bins": (dt.Attribute("city", edges=[0, 1]), "['\"]city['\"]"),
+    "outside bins": (dt.Attribute("real", edges=[-1, 0, 1]), r"(?s)'real'.*1\.5"),
+    "unseen number": (dt.Attribute("whole", categories=[0, 1]), "(?s)'whole'.*2"),
+    "missing flag": (dt.Attribute("flag", [True, False], missing="error"), "(?s)'flag'.*missing"),
+    "numbers for flags": (dt.Attribute("flag", categories=[0, 1]), "['\"]flag['\"]"),
+    "no such column": (dt.Attribute("flagg", categories=[True, False]), "(?s)'flagg'.*'flag'"),
+}
+SOME_MISFITS = list(MISFITS)[:3]  # enough for a cluster, where each takes seconds
+
+
+@pytest.mark.parametrize(
+    ("engine", "misfit"),
+    [
+        *itertools.product(LOCAL, MISFITS),
+        *itertools.product(CLUSTERS, SOME_MISFITS),
+    ],
+)
+def test_every_engine_refuses_what_does_not_fit(counted, misfit):
+    attribute, said = MISFITS[misfit]
+    with pytest.raises(ValueError, match=said):
+        counted(SMALL, dt.Schema([attribute]))
+
+
+WEIGHTS = {
+    "missing": ([1.0, None], "missing|null"),
+    "negative": ([1.0, -2.0], "negative"),
+    "text": (["a", "b"], "number"),
+    "NaN": ([1.0, NAN], "missing|null|nan"),
+}
+
+
+@pytest.mark.parametrize(
+    ("engine", "wrong"),
+    [*itertools.product(LOCAL, WEIGHTS), *itertools.product(CLUSTERS, ["missing"])],
+)
+def test_every_engine_refuses_bad_weights(counted, wrong):
+    weights, said = WEIGHTS[wrong]
+    place = SMALL.column_names.index("weight")
+    table = SMALL.set_column(place, "weight", pa.array(weights * 120))
+    with pytest.raises(ValueError, match=f"(?s)'weight'.*({said})"):
+        counted(table, SMALL_SCHEMA.only("city"), weight="weight")
+
+
+@every_engine
+def test_every_engine_says_when_there_are_no_records(counted):
+    with pytest.raises(ValueError, match="record"):
+        counted(SMALL.slice(0, 0), SMALL_SCHEMA.only("city"))
+
+
+DOTTED = ["a.b", "`x`"]  # which Spark reads as something else
+
+
+@every_engine
+def test_every_engine_takes_hostile_names(counted, engine):
+    names = ["it's", 'a "b"', "ä b", "select", "count", "len", *DOTTED]
+    if engine == "pyspark":
+        names = names[:-2]
+    likes = dict.fromkeys(names, "small") | {"it's": "whole", "len": "city"}
+    table = pa.table({name: SMALL[likes[name]] for name in names})
+    schema = dt.Schema([replace(SMALL_SCHEMA[likes[name]], name=name) for name in names])
+    counts = counted(table, schema)
+    plain = dt.Counts.from_data(SMALL, SMALL_SCHEMA)
+    for source, target in itertools.permutations(["it's", "len", 'a "b"'], 2):
+        expected = plain.table(likes[source], likes[target])
+        assert np.array_equal(counts.table(source, target), expected)
+    for name in names:
+        assert np.array_equal(counts.single(name), plain.single(likes[name]))
+
+
+@pytest.mark.parametrize("engine", ["pyspark"])
+@pytest.mark.parametrize("name", DOTTED)
+def test_spark_refuses_names_that_it_would_read_as_something_else(counted, name):
+    schema = dt.Schema([replace(SMALL_SCHEMA["small"], name=name)])
+    with pytest.raises(ValueError, match=f"'{re.escape(name)}'.*rename"):
+        counted(pa.table({name: SMALL["small"]}), schema)
+
+
+@every_engine
+def test_every_engine_proposes_the_same_schema(counted):
+    wide = pa.array((np.arange(240) * 37 % 101 / 7).tolist())
+    towns = pa.array([f"t{i * i % 60:02}" for i in range(239)] + [None])
+    table = SMALL.select(["city", "flag", "level", "price"]).append_column("wide", wide)
+    table = table.append_column("towns", towns)
+    with pytest.warns(UserWarning, match="'towns' has"):
+        schema = dt.Schema.infer(counted.data(table), bins=4, max_categories=7)
+    assert [each.kind for each in schema] == ["text", "boolean", "number", "number", "bins", "text"]
+    assert [each.missing for each in schema] == ["category"] * 4 + ["error", "category"]
+    assert schema["level"].categories == (0, 1, 2.5)
+    assert schema["price"].categories == (-0.07, 0.35, 2.675, 1234567.89)
+    assert schema["wide"].edges == (-np.inf, *np.sort(wide)[[59, 119, 179]], np.inf)
+    times = Counter(towns.drop_null().to_pylist())
+    ranked = sorted(times, key=lambda town: (-times[town], town))
+    assert schema["towns"].categories == tuple(sorted(ranked[:6]))
+
+
+@local_engines
+@pytest.mark.parametrize(
+    "categories", [[1, 2, 99_999], range(-300, 300), [1, 2, 4, 5, 6, 7, 8, 9, 10, 99_999]]
+)
+@pytest.mark.parametrize("kind", [pa.int8(), pa.int16(), pa.uint8()])
+def test_categories_may_lie_beyond_the_type_of_a_column(counted, categories, kind):
+    table = pa.table({"x": pa.array([1, 2, 100, None, 2], type=kind)})
+    schema = dt.Schema([dt.Attribute("x", categories=categories, unseen="other")])
+    assert_counts(counted(table, schema), table.to_pylist(), schema)
+
+
+@local_engines
+def test_numbers_that_are_nearly_all_different_are_tallied_equally(counted, engine):
+    numbers = np.random.default_rng(1).integers(0, 100_000, 300_000) / 8
+    table = pa.table({"x": numbers})
+    ranked = np.sort(numbers)
+    for binning, inner in (
+        ("quantile", ranked[[74_999, 149_999, 224_999]]),
+        ("width", np.linspace(ranked[0], ranked[-1], 5)[1:-1]),
+    ):
+        edges = dt.Schema.infer(counted.data(table), bins=4, binning=binning)["x"].edges
+        assert edges == (-np.inf, *inner, np.inf)
+
+
+ARROW = {
+    "string view": (pa.array(["a", "b", None], pa.string()).cast("string_view"), ["b", "a"]),
+    "decimals": (pa.array([Decimal("0.35"), Decimal("2.675"), None]), [2.675, 0.35]),
+    "decimals of 256 bits": (pa.array([Decimal("0.35"), None], pa.decimal256(50, 2)), [1, 0.35]),
+    "dictionary of decimals": (
+        pa.array([Decimal("0.35"), None, Decimal("0.35")]).dictionary_encode(),
+        [0.35],
+    ),
+}
+
+
+@pytest.mark.parametrize("form", ["pyarrow", "pandas", "pandas of Arrow"])
+@pytest.mark.parametrize("held", ARROW)
+def test_types_of_arrow_are_read_as_what_they_hold(form, held):
+    column, categories = ARROW[held]
+    table = pa.table({"x": column, "unused": column})
+    data = table
+    if form == "pandas":
+        data = table.to_pandas()
+    elif form == "pandas of Arrow":
+        data = table.to_pandas(types_mapper=pd.ArrowDtype)
+    schema = dt.Schema([dt.Attribute("x", categories=categories)])
+    plain = [float(value) if isinstance(value, Decimal) else value for value in column.to_pylist()]
+    codes = [len(categories) if value is None else categories.index(value) for value in plain]
+    assert schema.encode(data)[:, 0].tolist() == codes
+    found = dt.Schema.infer(data, columns=["x"])["x"]
+    assert found.categories == tuple(sorted({value for value in plain if value is not None}))
+
+
+@pytest.mark.parametrize("engine", CLUSTERS)
+def test_partitions_without_records_do_no_harm(counted):
+    data = counted.data(SMALL.sort_by("whole"))
+    kept = data[data["whole"] == 2]
+    rows = [row for row in rows_of(SMALL) if row["whole"] == 2]
+    assert_counts(dt.Counts.from_data(kept, SMALL_SCHEMA), rows, SMALL_SCHEMA)
+
+
+# --------------------------------------------------------------------------------------- real records
+
+SURVEYS = {
+    "adult": {
+        "file": "adult.parquet",
+        "columns": None,
+        "weight": "fnlwgt",
+        "by": None,
+    },
+    "acs": {
+        "file": "acs_2018_14_states.parquet",
+        "columns": [
+            *("AGEP", "SEX", "MAR", "CIT", "COW", "SCHL", "ESR", "RAC1P", "HISP", "MIL"),
+            *("PINCP", "WKHP", "PWGTP", "ST"),
+        ],
+        "weight": "PWGTP",
+        "by": "ST",
+    },
+}
+
+
+@cache
+def survey(path, columns, weight, by):
+    """The records, a schema for them, and their counts from pandas: made once."""
+    table = pq.read_table(path, columns=columns and list(columns))
+    frame = table.to_pandas()
+    attributes = [name for name in frame.columns if name not in (weight, by)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        schema = dt.Schema.infer(frame, columns=attributes)
+    return table, schema, dt.Counts.from_data(frame, schema, weight=weight, by=by)
+
+
+@pytest.fixture(params=SURVEYS)
+def records(request, shared_dir):
+    about = SURVEYS[request.param]
+    path = shared_dir / "data" / about["file"]
+    if not path.exists():
+        pytest.skip(f"no reference data: {path.name} is absent from {path.parent}")
+    columns = about["columns"] and tuple(about["columns"])
+    options = {name: about[name] for name in ("weight", "by")}
+    return *survey(path, columns, **options), options
+
+
+@every_engine
+def test_every_engine_counts_real_records_equally(counted, records):
+    table, schema, expected, options = records
+    counts = counted(table, schema, **options)
+    assert counts.sources == expected.sources
+    for source, target in itertools.permutations(schema.names, 2):
+        assert np.array_equal(counts.table(source, target), expected.table(source, target))
+    assert counts == expected
+
+
+def test_real_counts_equal_crosstab(records):
+    table, schema, counts, options = records
+    frame = table.to_pandas()
+    for source, target in [("sex", "income"), ("race", "relationship"), ("SEX", "MAR")]:
+        if source in schema.names:
+            sums = pd.crosstab(
+                frame[target], frame[source], frame[options["weight"]], aggfunc="sum"
+            )
+            assert np.array_equal(counts.table(source, target), sums.fillna(0))
+            plain = pd.crosstab(frame[target], frame[source])
+            assert np.array_equal(counts.table(source, target, weighted=False), plain)
+    if options["by"]:
+        assert len(counts.sources) == frame[options["by"]].nunique()

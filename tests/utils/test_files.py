@@ -1,0 +1,159 @@
+"""Output files appear whole or not at all; JSON is read with errors that name the file."""
+
+import errno
+import os
+import stat
+import threading
+
+import pytest
+
+from deptriad.utils import files
+
+FORMAT = "some format"
+
+
+def write(path, text="new", **options):
+    with files.whole(path, **options) as partial:
+        partial.write_text(text)
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+# ------------------------------------------------------------------------------------------ writing
+
+
+def test_a_file_is_made_or_replaced(tmp_path):
+    for text in ("one", "two"):
+        write(tmp_path / "a.json", text)
+        assert (tmp_path / "a.json").read_text() == text
+    assert names(tmp_path) == ["a.json"]
+
+
+def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path):
+    (tmp_path / "a.json").write_text("old")
+    with pytest.raises(RuntimeError, match="half"), files.whole(tmp_path / "a.json") as partial:
+        raise RuntimeError(f"half of {partial.write_text('file')}")
+    assert (tmp_path / "a.json").read_text() == "old"
+    assert names(tmp_path) == ["a.json"]
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_link_stays_and_its_file_is_replaced(tmp_path, there):
+    (tmp_path / "real").mkdir()
+    target = tmp_path / "real" / "file.json"
+    if there:
+        target.write_text("old")
+    (tmp_path / "link.json").symlink_to(target)
+    write(tmp_path / "link.json")
+    assert (tmp_path / "link.json").is_symlink()
+    assert target.read_text() == "new"
+    assert names(tmp_path / "real") == ["file.json"]
+
+
+def test_a_link_in_a_circle_is_refused(tmp_path):
+    (tmp_path / "a").symlink_to(tmp_path / "b")
+    (tmp_path / "b").symlink_to(tmp_path / "a")
+    with pytest.raises(OSError, match="a"):
+        write(tmp_path / "a")
+    assert (tmp_path / "a").is_symlink()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names here")
+def test_a_pipe_is_written_to_and_stays(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    read = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_text()), daemon=True)
+    reader.start()
+    write(pipe)
+    reader.join(10)
+    assert read == ["new"]
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert names(tmp_path) == ["pipe"]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="there is no /dev/fd here")
+def test_a_device_stands_for_what_it_is(tmp_path):
+    receive, send = os.pipe()
+    write(f"/dev/fd/{send}")
+    os.close(send)
+    with os.fdopen(receive) as file:
+        assert file.read() == "new"
+    write(os.devnull)
+    assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
+
+
+def test_a_planted_link_is_not_followed(tmp_path):
+    (tmp_path / "victim").write_text("precious")
+    (tmp_path / f".a.json.{os.getpid()}.json").symlink_to(tmp_path / "victim")
+    write(tmp_path / "a.json")
+    assert (tmp_path / "victim").read_text() == "precious"
+    assert (tmp_path / "a.json").read_text() == "new"
+
+
+def test_the_longest_name_works(tmp_path):
+    name = "n" * 250 + ".json"
+    write(tmp_path / name)
+    assert names(tmp_path) == [name]
+
+
+def test_a_missing_folder_is_named_and_not_made(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"no folder .*new.*triads\.csv"):
+        write(tmp_path / "new" / "triads.csv")
+    assert names(tmp_path) == []
+    write(tmp_path / "new" / "er" / "triads.csv", folders=True)
+    assert names(tmp_path / "new" / "er") == ["triads.csv"]
+
+
+def test_an_error_names_the_file_that_was_asked_for(tmp_path):
+    (tmp_path / "folder").mkdir()
+    for path in (tmp_path / "folder", tmp_path / "a.json"):
+        with pytest.raises(OSError, match=path.name) as caught, files.whole(path) as partial:
+            raise OSError(errno.ENOSPC, "no room", str(partial))
+        assert caught.value.filename == str(path)
+    with pytest.raises(OSError, match=r"strange.*a\.json"), files.whole(tmp_path / "a.json"):
+        raise OSError("strange")
+    assert names(tmp_path) == ["folder"]
+
+
+def test_permissions_follow_the_umask_or_the_old_file(tmp_path):
+    before = os.umask(0o027)
+    try:
+        write(tmp_path / "a.json")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "a.json").stat().st_mode) == 0o640
+    (tmp_path / "a.json").chmod(0o604)
+    write(tmp_path / "a.json")
+    assert stat.S_IMODE((tmp_path / "a.json").stat().st_mode) == 0o604
+
+
+# ---------------------------------------------------------------------------------------- reading
+
+
+def test_json_comes_back(tmp_path):
+    content = {"format": FORMAT, "version": 1, "rows": [{"a": 1}, [2]], "text": "ä"}
+    files.write_json(tmp_path / "a.json", content)
+    assert files.read_json(tmp_path / "a.json", FORMAT, 1) == content
+
+
+GOOD = '{"format": "some format", "version": 1, '
+WRONG = {
+    "nested too deeply": (GOOD + '"a": ' + "[" * 200_000, "nested"),
+    "a number of thousands of digits": (GOOD + '"a": ' + "1" * 5000 + "}", "digits"),
+    "a key twice": (GOOD + '"key": 1, "key": 2}', "'key' twice"),
+    "a key twice within": (GOOD + '"a": [{"deep": 1, "deep": 1}]}', "'deep' twice"),
+    "a version that is true": ('{"format": "some format", "version": true}', "version.*True"),
+    "no JSON": ("{", "JSON"),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_wrong_json_is_an_error_with_the_name_of_the_file(tmp_path, wrong):
+    text, said = WRONG[wrong]
+    (tmp_path / "mine.json").write_text(text)
+    with pytest.raises(ValueError, match=rf"mine\.json.*{said}") as caught:
+        files.read_json(tmp_path / "mine.json", FORMAT, 1)
+    assert len(str(caught.value)) < 400
