@@ -48,6 +48,7 @@ def perturb(strategy: Any, frame: Any, rng: Generator = None) -> Any:
     >>> import numpy as np
     >>> import pandas as pd
     >>> import deptriad as dt
+    >>> from deptriad.collection.split import Split
     >>> schema = dt.Schema([dt.Attribute("sex", ["f", "m"], missing="error")])
     >>> frame = pd.DataFrame({"sex": ["f", "m", "m", "f"]})
     >>> perturb(Split(schema, 1.0), frame, rng=np.random.default_rng(1))["sex"].tolist()

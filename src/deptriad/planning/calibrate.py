@@ -60,8 +60,9 @@ def calibrate(
     objective
         "utility": the least expected squared error of all one- and two-way marginals. An attribute's unbiased
         estimates have m = 1 + [p(1 − p) + (b − 1)·q(1 − q)]/(p − q)² a report, a two-way marginal the product of two
-        such m (see ``deptriad.mechanisms.expected_error``), and what is minimised is Σ w_i·m_i + Σ_{i<j} w_i·w_j·m_i·m_j. The true
-        frequencies enter the errors by a constant only, so they are not used.
+        such m (see ``deptriad.mechanisms.expected_error``), and what is minimised is
+        Σ w_i·m_i + Σ_{i<j} w_i·w_j·m_i·m_j. The true frequencies enter the errors by a constant only, so they
+        are not used.
         "even": the largest smallest budget (ε_i/w_i, with weights). If after that some can be raised at no cost to the
         others, they are, by utility.
         "paper": the least Σ w_k·(total of k − its promise)² over all finite promises.

@@ -313,7 +313,7 @@ class Plan:
 
         Splitting gives every attribute the smallest promise over their number. Random sampling asks each user for one
         attribute (for two-way marginals: one of all pairs, as one value) with the whole of the smallest promise.
-        Errors are roots of summed variances with Σf² left out (see ``deptriad.mechanisms.expected_error``): upper bounds.
+        Errors are roots of summed variances with Σf² left out (``deptriad.mechanisms.expected_error``): upper bounds.
         """
         promise = min(self.total.values())
         sizes = dict(zip(self.names, self.schema.sizes, strict=True))
