@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -31,10 +30,7 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, list[A
 def _write_json(
     path: str | os.PathLike[str], about: dict[str, Any], columns: dict[str, Any]
 ) -> None:
-    rows = [
-        dict(zip(columns, map(_plain, row), strict=True))
-        for row in zip(*columns.values(), strict=True)
-    ]
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     files.write_json(path, about | {"triads": rows})
 
 
@@ -93,10 +89,3 @@ def _by_suffix(
     if suffix not in ways:
         raise ValueError(f"{path} ends in {suffix!r}, expected {' or '.join(ways)}")
     return ways[suffix]
-
-
-def _plain(value: Any) -> Any:
-    """A cell for JSON, which has no infinity: that is spelt out."""
-    if isinstance(value, str):
-        return value
-    return float(value) if math.isfinite(value) else str(float(value))

@@ -9,7 +9,7 @@ import numpy as np
 
 from deptriad.curves.profile import Triad
 from deptriad.utils import html_table
-from deptriad.utils.text import closest, printable, rounded_up
+from deptriad.utils.text import aligned, closest, printable, rounded_up
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
@@ -86,22 +86,8 @@ class LeakageMatrix:
     def __repr__(self) -> str:
         names = [printable(name) for name in self.names]
         cells = [[rounded_up(value) for value in row] for row in self.values.tolist()]
-        wide = [
-            max(map(len, [name, *column]))
-            for name, column in zip(names, zip(*cells, strict=True), strict=True)
-        ]
-        first = max(map(len, names))
-        rows = [("", names), *zip(names, cells, strict=True)]
-        lines = [
-            " ".join(
-                [
-                    left.ljust(first),
-                    *(cell.rjust(width) for cell, width in zip(right, wide, strict=True)),
-                ]
-            )
-            for left, right in rows
-        ]
-        return "\n".join(["leakage, source × target", *lines])
+        rows = [[name, *row] for name, row in zip(names, cells, strict=True)]
+        return "\n".join(["leakage, source × target", *aligned([["", *names], *rows], gap=" ")])
 
 
 def place_of(name: str, names: tuple[str, ...]) -> int:

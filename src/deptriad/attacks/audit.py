@@ -13,7 +13,6 @@ is counted then. All events that are counted share the chance of a false alarm.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -23,6 +22,7 @@ from numpy.typing import NDArray
 
 from deptriad.attacks.events import Codes, Counted, Cut, Event, choose_reports
 from deptriad.attacks.seen import Collected, Reading
+from deptriad.utils import files
 from deptriad.utils.arrays import as_whole
 from deptriad.utils.text import printable, rounded_down, rounded_up
 
@@ -85,7 +85,7 @@ class Audit:
             "about": self.about,
             "holds": self.holds,
             "attained": self.attained,
-            "allowed": self.allowed if math.isfinite(self.allowed) else "inf",
+            "allowed": files.spelt(self.allowed),
             "pair": None if self.pair is None else list(self.pair),
             "event": self.event,
             "level": self.level,

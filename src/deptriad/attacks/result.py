@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from deptriad.attacks.score import Score, in_words, mean_score
-from deptriad.utils import html_table
+from deptriad.utils import files, html_table
 from deptriad.utils.text import aligned, printable, rounded_down, rounded_up, times
 
 if TYPE_CHECKING:
@@ -109,8 +109,8 @@ class AttackResult:
             "majority": self.majority.facts(),
             "proportional": self.proportional.facts(),
             "ceiling": None if self.ceiling is None else self.ceiling.facts(),
-            "allowed": _finite(self.allowed),
-            "allowed_odds": _finite(self.allowed_odds),
+            "allowed": files.spelt(self.allowed),
+            "allowed_odds": files.spelt(self.allowed_odds),
             "why": self.why,
             "audit": self.audit.facts(),
             "mechanisms": [audit.facts() for audit in self.mechanisms],
@@ -144,10 +144,6 @@ class AttackResult:
                 *(_audit_words(audit) for audit in audits),
             ]
         )
-
-
-def _finite(number: float) -> float | str:
-    return number if math.isfinite(number) else "inf"
 
 
 def _nats(number: float) -> str:

@@ -1,7 +1,7 @@
 """deptriad analyze: the worst leaks, and what all releases together give away."""
 
 from collections.abc import Mapping, Sequence
-from math import exp, nextafter
+from math import exp, inf, nextafter
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -16,7 +16,6 @@ from deptriad.analysis.leakage_matrix import Leak
 from deptriad.cli.app import (
     app,
     console,
-    finite,
     leak_table,
     progress_bar,
     refuse_place,
@@ -258,19 +257,19 @@ def _in_json(
     known = None if found.uncertainty is None else uncertainty.as_text(found.uncertainty)
     return {
         "attributes": list(found.names),
-        "epsilon": finite(epsilon),
-        "budgets": {name: finite(number) for name, number in budgets.items()},
+        "epsilon": epsilon,
+        "budgets": dict(budgets),
         "uncertainty": known,
         "prior": found.facts,
         "worst": [
             {
                 "source": row.source,
                 "target": row.target,
-                "alpha": finite(row.triad.alpha),
-                "beta": finite(row.triad.beta),
-                "phi": finite(row.triad.phi),
-                "delta": finite(row.triad.delta),
-                "leakage": finite(row.leakage),
+                "alpha": float(row.triad.alpha),
+                "beta": float(row.triad.beta),
+                "phi": float(row.triad.phi),
+                "delta": float(row.triad.delta),
+                "leakage": row.leakage,
                 "odds_at_most": _odds(row.leakage),
                 "in_words": str(found.where(row.source, row.target, budgets[row.source])),
             }
@@ -284,9 +283,9 @@ def _in_bracket(bracket: Bracket) -> dict[str, Any]:
     return bracket._asdict() | {"odds_at_most": _odds(bracket.certified)}
 
 
-def _odds(nats: float) -> float | str:
+def _odds(nats: float) -> float:
     """e^nats, rounded up."""
-    return nextafter(exp(nats), float("inf")) if 0.0 < nats < 700.0 else "inf" if nats else 1.0
+    return nextafter(exp(nats), inf) if 0.0 < nats < 700.0 else inf if nats else 1.0
 
 
 def _show_analysis(found: Analysis, rows: Sequence[Leak], budgets: Mapping[str, float]) -> None:

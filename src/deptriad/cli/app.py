@@ -22,6 +22,7 @@ from typer.core import TyperGroup
 
 from deptriad.analysis.leakage_matrix import Leak
 from deptriad.cli.words import reason, spoken
+from deptriad.utils.files import spelt
 from deptriad.utils.text import printable, rounded_up, times
 
 UNLIMITED = 10_000
@@ -144,7 +145,7 @@ def console() -> Console:
 
 def show_json(content: Any) -> None:
     """Results for machines."""
-    typer.echo(json.dumps(content, indent=1, ensure_ascii=False))
+    typer.echo(json.dumps(spelt(content), indent=1, ensure_ascii=False))
 
 
 @contextmanager
@@ -200,11 +201,6 @@ def leak_table(
 def up(number: float) -> str:
     """Print a bound so that the print is still a bound: rounded up."""
     return rounded_up(number) if isfinite(number) else "∞"
-
-
-def finite(number: Any) -> float | str:
-    """A number for JSON, which has no infinity."""
-    return float(number) if isfinite(number) else "inf"
 
 
 # --- what is written ----------------------------------------------------------------------------------------------

@@ -55,7 +55,9 @@ MinRecords = Annotated[
 ThinWay = Annotated[
     Thin, typer.Option(help="What to do with thin values: keep them, merge them or drop them.")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+AsJson = Annotated[
+    bool, typer.Option("--json", help='Print JSON instead of tables; an infinity is "inf".')
+]
 
 
 def analysed(

@@ -19,6 +19,7 @@ from deptriad.collection.strategy import Strategy
 from deptriad.data.schema import Schema
 from deptriad.metrics import total_variation_distance
 from deptriad.utils.arrays import Floats, as_whole
+from deptriad.utils.text import aligned
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -69,19 +70,14 @@ class Study:
 
     def __repr__(self) -> str:
         budgets = sorted({row.epsilon for row in self.rows})
-        wide = max(len(row.strategy) for row in self.rows)
-        lines = [
-            f"total variation distance of k-way marginals, {self.users:,} users, {self.repetitions} repetitions",
-            " ".join(
-                ["strategy".ljust(wide), "k", *(f"ε = {budget:g}".rjust(15) for budget in budgets)]
-            ),
-        ]
+        title = f"total variation distance of k-way marginals, {self.users:,} users, {self.repetitions} repetitions"
+        lines = [["strategy", "k", *(f"ε = {budget:g}" for budget in budgets)]]
         for k in sorted({row.k for row in self.rows}):
             for name in dict.fromkeys(row.strategy for row in self.rows):
                 cells = [self.get(name, k, budget) for budget in budgets]
                 shown = (f"{each.mean:.4f} ± {each.spread:.4f}" for each in cells)
-                lines.append(" ".join([name.ljust(wide), str(k), *shown]))
-        return "\n".join(lines)
+                lines.append([name, str(k), *shown])
+        return "\n".join([title, *aligned(lines)])
 
 
 def usual(schema: Schema, mechanism: str = "grr") -> dict[str, Maker]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,6 +16,7 @@ from deptriad.data.categories import (
     kind_of,
     labels,
 )
+from deptriad.utils import files
 from deptriad.utils.text import brief, printable, shortened
 
 OTHER, MISSING = "(other)", "(missing)"
@@ -130,7 +130,7 @@ class Attribute:
         if self.categories is not None:
             own["categories"] = list(self.categories)
         else:
-            own["edges"] = [edge if math.isfinite(edge) else str(edge) for edge in self.edges or ()]
+            own["edges"] = files.spelt(self.edges)
         return own | {"missing": self.missing, "unseen": self.unseen}
 
     @classmethod
@@ -152,12 +152,7 @@ class Attribute:
             if not isinstance(content.get(key, []), list):
                 raise ValueError(f"{named} has {key} {brief(content[key])}, expected a list")
         if "edges" in content:
-            spelt = {"inf": math.inf, "-inf": -math.inf}
-            edges = [
-                spelt.get(edge, edge) if isinstance(edge, str) else edge
-                for edge in content["edges"]
-            ]
-            content = content | {"edges": edges}
+            content = content | {"edges": [files.unspelt(edge) for edge in content["edges"]]}
         return cls(**content)
 
     def __repr__(self) -> str:

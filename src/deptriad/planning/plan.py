@@ -219,7 +219,7 @@ class Plan:
                 "name": name,
                 "budget": float(self.budgets[name]),
                 "mechanism": self.mechanisms[name],
-                "promise": _spelt(self.total[name]),
+                "promise": files.spelt(float(self.total[name])),
                 "totals": {key: float(self.totals[name][key]) for key in NUMBERS},
             }
             for name in self.names
@@ -272,7 +272,7 @@ class Plan:
             schema=schema,
             budgets={row["name"]: row["budget"] for row in rows},
             mechanisms={row["name"]: row["mechanism"] for row in rows},
-            total={row["name"]: _read(row["promise"]) for row in rows},
+            total={row["name"]: files.unspelt(row["promise"]) for row in rows},
             guarantee=content["guarantee"],
             objective=content["objective"],
             totals={row["name"]: row["totals"] for row in rows},
@@ -453,12 +453,3 @@ def _number(value: object, what: str, below: float | None = None) -> float:
         kind = "a number ≥ 0" if below is None else "a finite number ≥ 0"
         raise ValueError(f"{what} is {value!r}, expected {kind}")
     return float(value)  # type: ignore[arg-type]
-
-
-def _spelt(number: float) -> float | str:
-    """JSON has no infinity."""
-    return "inf" if math.isinf(number) else float(number)
-
-
-def _read(value: Any) -> Any:
-    return math.inf if value == "inf" else value

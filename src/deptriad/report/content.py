@@ -48,7 +48,7 @@ def content(
     rng: np.random.Generator | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Everything on the page, ready for JSON; parameters as for ``deptriad.report.page``."""
+    """Everything on the page; parameters as for ``deptriad.report.page``."""
     as_whole(min_count, "min_count", 1)
     analysis.table(*analysis.pairs[0])  # says so where there are no tables
     steps = _Steps(progress, promises_of(total, len(analysis.names)), len(analysis.pairs))
@@ -105,17 +105,12 @@ def _attribute(attribute: Attribute) -> dict[str, Any]:
     }
 
 
-def _triads(analysis: Analysis) -> dict[str, list[float | None]]:
-    """α, β, φ and δ of all ordered pairs, with all digits; a β of ∞ is null."""
+def _triads(analysis: Analysis) -> dict[str, list[float]]:
+    """α, β, φ and δ of all ordered pairs, with all digits."""
     return {
-        name: [finite(number) for number in np.atleast_1d(getattr(analysis.numbers, name))]
+        name: np.atleast_1d(getattr(analysis.numbers, name)).tolist()
         for name in ("alpha", "beta", "phi", "delta")
     }
-
-
-def finite(number: float) -> float | None:
-    """A number for JSON, which has no infinity and no NaN."""
-    return float(number) if math.isfinite(number) else None
 
 
 # --- pairs ------------------------------------------------------------------------------------------------------

@@ -396,10 +396,9 @@
   }
 
   function showTriad(pair) {
-    const beta = triads.beta[pair];
     const rows = [
       ["α", up(triads.alpha[pair]), "log of the largest ratio between two values’ frequencies"],
-      ["β", beta === null ? "∞" : up(beta), "φ in the paper’s coding"],
+      ["β", up(triads.beta[pair]), "φ in the paper’s coding"],
       ["δ", up(triads.delta[pair]), "probability of answers that another value excludes"],
       ["φ", up(triads.phi[pair]), "largest difference between two values; rules small budgets"],
     ];
@@ -500,8 +499,8 @@
     const part = plan.splitting.budget;
     const most = Math.max(part, ...plan.budgets) * 1.06;
     const x = (value) => (100 * value) / most;
-    const gain = (i) => (plan.errors[i] && plan.splitting.errors[i] ? plan.splitting.errors[i] / plan.errors[i] : null);
-    const words = (i) => (gain(i) === null ? "not released" : `error ÷ ${down(gain(i), 1)}`);
+    const gain = (i) => plan.splitting.errors[i] / plan.errors[i]; // no number where an error is spelt "inf"
+    const words = (i) => (!Number.isFinite(gain(i)) ? "not released" : `error ÷ ${down(gain(i), 1)}`);
     $("budgets").replaceChildren(...names.map((title, i) => row(title, [
       ...gridlines(most), span(x(part), x(plan.budgets[i]), "s-gain"), marks.split(x(part)), marks.plan(x(plan.budgets[i])),
     ], `ε ${down(plan.budgets[i])}`, words(i))), scaleRow(most, plain, "budget ε"));
@@ -509,7 +508,7 @@
     $("budgets-note").textContent = `A larger budget means a clearer answer and a smaller error of what is learnt about everyone. “error ÷ 2” means that the expected error of an answer’s frequencies, from ${grouped(data.users, 0)} people, is half that of splitting.`;
     table("budgets-table", ["answer", "budget ε", "split evenly", "blurred by", "expected error, at most", "split evenly"],
       names.map((title, i) => [title, down(plan.budgets[i]), down(part), plan.mechanisms[i],
-        plan.errors[i] === null ? "–" : up(plan.errors[i], 4), plan.splitting.errors[i] === null ? "–" : up(plan.splitting.errors[i], 4)]));
+        ...[plan.errors[i], plan.splitting.errors[i]].map((error) => (Number.isFinite(error) ? up(error, 4) : "–"))]));
   }
 
   function showPromise() {
@@ -594,7 +593,7 @@
       for (let target = 0; target < n; target++) {
         if (source === target) continue;
         lines.push("  " + JSON.stringify({ source: own[source], target: own[target], alpha: triads.alpha[pair],
-          beta: triads.beta[pair] === null ? "inf" : triads.beta[pair], phi: triads.phi[pair], delta: triads.delta[pair++] }));
+          beta: triads.beta[pair], phi: triads.phi[pair], delta: triads.delta[pair++] }));
       }
     }
     return `${data.files.analysis}, "schema": ${data.files.schema.trim()}, "triads": [\n${lines.join(",\n")}\n]}\n`;

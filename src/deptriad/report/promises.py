@@ -72,21 +72,17 @@ def _promise(
         "mechanisms": [plan.mechanisms[name] for name in names],
         "attained": attained,
         **{key: [each[key] for each in totals] for key in ("paired", "pairwise", "certified")},
-        "errors": [_finite(row.error) for row in compared],
+        "errors": [row.error for row in compared],
         "splitting": {
             "budget": part,
             **{
                 key: [getattr(split[name], key) for name in names]
                 for key in ("paired", "pairwise", "certified")
             },
-            "errors": [_finite(row.splitting_error) for row in compared],
+            "errors": [row.splitting_error for row in compared],
         },
         "file": plan.to_json() + "\n",
     }
-
-
-def _finite(number: float) -> float | None:
-    return number if math.isfinite(number) else None
 
 
 def _attained(

@@ -10,6 +10,7 @@ from importlib.resources import files
 from typing import Any
 
 from deptriad.utils import colours
+from deptriad.utils.files import spelt
 
 
 def rendered(content: Mapping[str, Any]) -> str:
@@ -34,13 +35,13 @@ def rendered(content: Mapping[str, Any]) -> str:
     return "".join(parts[piece] if i % 2 else piece for i, piece in enumerate(pieces))
 
 
-def inert(content: Mapping[str, Any]) -> str:
+def inert(content: dict[str, Any]) -> str:
     r"""JSON that can stand inside a script element: ASCII, and no sign that ends or opens markup.
 
     >>> inert({"name": "</script>"})
     '{"name":"\\u003c/script\\u003e"}'
     """
-    text = json.dumps(content, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    text = json.dumps(spelt(content), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     for sign in "<>&":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     return text

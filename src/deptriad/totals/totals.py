@@ -17,7 +17,7 @@ from deptriad.totals.shared_target import Table, finite, shared_target
 from deptriad.utils import html_table
 from deptriad.utils.arrays import as_probability
 from deptriad.utils.rounding import ROUNDOFF, widening
-from deptriad.utils.text import closest, printable, rounded_up, times
+from deptriad.utils.text import aligned, closest, printable, rounded_up, times
 
 if TYPE_CHECKING:
     from deptriad.totals._kernels import Sources
@@ -370,31 +370,24 @@ class Totals(Mapping[str, Total]):
         return engines.made(self.columns(), self.kind)
 
     def _repr_html_(self) -> str:
-        rows = [
-            ["", *(KINDS.get(name, "") for name in NUMBERS), ""],
-            ["target", *NUMBERS, "odds moved at most"],
+        odds = [
+            "",
+            "odds moved at most",
+            *(f"{times(each.certified)} times" for each in self.values()),
         ]
-        for target, total in self.items():
-            numbers = (_shown(total, name) for name in NUMBERS)
-            rows.append([printable(target), *numbers, f"{times(total.certified)} times"])
+        rows = [[*row, factor] for row, factor in zip(self._rows(), odds, strict=True)]
         return html_table.table(rows, below=PROMISES.splitlines(), headings=2)
 
     def __repr__(self) -> str:
-        names = [printable(name) for name in self]
-        wide = max(map(len, ["target", *names]))
-        cells = {name: [_shown(total, name) for total in self.values()] for name in NUMBERS}
-        width = {
-            name: max(map(len, [name, KINDS.get(name, ""), *column])) + 2
-            for name, column in cells.items()
-        }
-        rows = [
-            " " * wide + "".join(KINDS.get(name, "").rjust(width[name]) for name in cells),
-            "target".ljust(wide) + "".join(name.rjust(width[name]) for name in cells),
+        return "\n".join([PROMISES, "", *aligned(self._rows())])
+
+    def _rows(self) -> list[list[str]]:
+        """Two headings, and a row for each target."""
+        rows = [["", *(KINDS.get(name, "") for name in NUMBERS)], ["target", *NUMBERS]]
+        return rows + [
+            [printable(target), *(_shown(total, name) for name in NUMBERS)]
+            for target, total in self.items()
         ]
-        for place, name in enumerate(names):
-            row = (column[place].rjust(width[key]) for key, column in cells.items())
-            rows.append(name.ljust(wide) + "".join(row))
-        return "\n".join([PROMISES, "", *(row.rstrip() for row in rows)])
 
 
 # --- approximate LDP ----------------------------------------------------------------------------------------------

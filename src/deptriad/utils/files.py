@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import math
 import os
 import shutil
 import tempfile
@@ -69,7 +70,7 @@ def write_json(path: str | os.PathLike[str], content: dict[str, Any]) -> None:
 def readable(content: dict[str, Any]) -> str:
     """JSON with one line for each entry of a list: short enough to scan, long enough to edit by hand."""
     lines = []
-    for key, value in content.items():
+    for key, value in spelt(content).items():
         name = json.dumps(key)
         if isinstance(value, list) and value:
             rows = ",\n".join(f"  {json.dumps(row, ensure_ascii=False)}" for row in value)
@@ -77,6 +78,27 @@ def readable(content: dict[str, Any]) -> str:
         else:
             lines.append(f" {name}: {json.dumps(value, ensure_ascii=False)}")
     return "{\n" + ",\n".join(lines) + "\n}"
+
+
+def spelt(content: Any) -> Any:
+    """The same for JSON, which has no infinity and no NaN: files, ``--json`` and the page have them as text.
+
+    >>> spelt({"edges": (0.5, math.inf)})
+    {'edges': [0.5, 'inf']}
+    """
+    if isinstance(content, dict):
+        return {key: spelt(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [spelt(value) for value in content]
+    if isinstance(content, float) and not math.isfinite(content):
+        return str(float(content))
+    return content
+
+
+def unspelt(value: Any) -> Any:
+    """A number of a JSON file: an infinity where it is spelt out, and whatever else it is as it is."""
+    known = isinstance(value, str) and value in ("inf", "-inf")
+    return float(value) if known else value
 
 
 def read_json(path: str | os.PathLike[str], format: str, version: int) -> dict[str, Any]:

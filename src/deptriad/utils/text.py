@@ -89,11 +89,11 @@ def closest(name: object, names: Sequence[str]) -> str:
     return f"did you mean {near[0]!r}? There are {shown}" if near else f"there are {shown}"
 
 
-def aligned(rows: list[tuple[str, ...]]) -> list[str]:
-    """Columns of equal width; the first one to the left."""
+def aligned(rows: Sequence[Sequence[str]], gap: str = "  ") -> list[str]:
+    """Columns of equal width with a gap between them; the first one to the left."""
     wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
-        "  ".join(
+        gap.join(
             cell.ljust(width) if place == 0 else cell.rjust(width)
             for place, (cell, width) in enumerate(zip(row, wide, strict=True))
         ).rstrip()
