@@ -21,7 +21,6 @@ import numpy as np
 import pandas as pd
 
 import deptriad as dt
-from deptriad.collection.learnt_prior import prior_from_reports
 from deptriad.collection.marginal import estimate
 from deptriad.collection.perturb import perturb
 from deptriad.collection.split import Split
@@ -75,7 +74,7 @@ def main(path: Path) -> None:
     for total in FIRST_TOTALS:
         print(f"\nphase one: {len(early):,} people in {FIRST} states, Split with ε = {total:g}")
         first = Split(known, total)
-        prior = prior_from_reports(perturb(first, early, rng), first)
+        prior = dt.Prior.from_reports(perturb(first, early, rng), first)
         for name, uncertainty in {"without boxes": None, "with boxes": dt.Confidence(0.95)}.items():
             plan = calibrate(dt.analyze(prior, uncertainty), PROMISE)
             tell(name, plan, truths)

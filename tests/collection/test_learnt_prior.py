@@ -7,7 +7,7 @@ import pytest
 
 import deptriad as dt
 from deptriad.collection import report_format
-from deptriad.collection.learnt_prior import PairSums, _bounds, prior_from_reports
+from deptriad.collection.learnt_prior import PairSums, _bounds
 from deptriad.collection.sample import Sample
 from deptriad.collection.sample_with_fakes import SampleWithFakes
 from deptriad.collection.simulation import simulate
@@ -51,7 +51,7 @@ def test_all_boxes_cover_all_true_tables(case, n):
     pairs = list(permutations(SCHEMA.names, 2))
     missed, narrow = 0, []
     for _ in range(100):
-        prior = prior_from_reports(simulate(drawn(n, rng), strategy, rng), strategy)
+        prior = dt.Prior.from_reports(simulate(drawn(n, rng), strategy, rng), strategy)
         boxes = {pair: prior.box(*pair, dt.Confidence(0.95)) for pair in pairs}
         inside = [
             (box.lower <= true_table(*pair)).all() and (true_table(*pair) <= box.upper).all()
@@ -91,7 +91,7 @@ def _raw_bounds(sums):
 def test_bounds_are_the_set_of_all_that_pass():
     """Against a fine grid of θ."""
     strategy, rng = STRATEGIES["split"], np.random.default_rng(2)
-    prior = prior_from_reports(simulate(drawn(5000, rng), strategy, rng), strategy)
+    prior = dt.Prior.from_reports(simulate(drawn(5000, rng), strategy, rng), strategy)
     sums, grid = prior.pairs["b", "a"], np.linspace(0, 1, 20_001)
     lower, upper = _bounds(sums, 0.9, 7)
     n, log = sums.n, np.log(4 * 7 / 0.1)
@@ -111,7 +111,7 @@ def test_bounds_are_the_set_of_all_that_pass():
 
 def test_more_reports_make_tables_exact_and_boxes_narrow():
     strategy, rng = Split(SCHEMA, 6.0, "grr"), np.random.default_rng(3)
-    prior = prior_from_reports(simulate(drawn(10**9, rng), strategy, rng), strategy)
+    prior = dt.Prior.from_reports(simulate(drawn(10**9, rng), strategy, rng), strategy)
     for pair in permutations(SCHEMA.names, 2):
         np.testing.assert_allclose(prior.table(*pair).table, true_table(*pair), atol=0.01)
         box = prior.box(*pair, dt.Confidence(0.95))
@@ -128,7 +128,7 @@ def test_frames_of_reports_and_simulations_say_the_same():
         Sample(SCHEMA, 5.0, "grr", k=3),
     ):
         reports = report_format.framed(strategy.report(codes, rng), "pandas")
-        prior = prior_from_reports(reports, strategy)
+        prior = dt.Prior.from_reports(reports, strategy)
         box = prior.box("b", "a", dt.Confidence(0.95))
         assert (box.lower <= true_table("b", "a")).all()
         assert (true_table("b", "a") <= box.upper).all()
@@ -136,7 +136,7 @@ def test_frames_of_reports_and_simulations_say_the_same():
 
 def test_analyses_take_it():
     strategy, rng = Split(SCHEMA, 9.0, "grr"), np.random.default_rng(6)
-    prior = prior_from_reports(simulate(drawn(10**6, rng), strategy, rng), strategy)
+    prior = dt.Prior.from_reports(simulate(drawn(10**6, rng), strategy, rng), strategy)
     plain, safe = dt.analyze(prior), dt.analyze(prior, dt.Confidence(0.95))
     assert (np.asarray(safe.leakage(1.0)) >= np.asarray(plain.leakage(1.0)) - 1e-12).all()
     for pair in permutations(SCHEMA.names, 2):
@@ -151,12 +151,14 @@ def test_what_cannot_be_learnt():
     rng = np.random.default_rng(7)
     for strategy in (Sample(SCHEMA, 1.0), SampleWithFakes(SCHEMA, 1.0)):
         with pytest.raises(ValueError, match="never has two true reports"):
-            prior_from_reports(simulate(drawn(100, rng), strategy, rng), strategy)
+            dt.Prior.from_reports(simulate(drawn(100, rng), strategy, rng), strategy)
+    with pytest.raises(ValueError, match="strategy is a Schema, expected what the reports were"):
+        dt.Prior.from_reports(None, SCHEMA)
     one = Separate(SCHEMA, {"a": GRR(2, 1.0)})
     with pytest.raises(ValueError, match="one attribute"):
-        prior_from_reports(simulate(drawn(100, rng), one, rng), one)
+        dt.Prior.from_reports(simulate(drawn(100, rng), one, rng), one)
     split = Split(SCHEMA, 3.0)
-    prior = prior_from_reports(simulate(drawn(100, rng), split, rng), split)
+    prior = dt.Prior.from_reports(simulate(drawn(100, rng), split, rng), split)
     with pytest.raises(ValueError, match="Spread needs several sources"):
         prior.box("a", "b", dt.Spread())
     with pytest.raises(ValueError, match="expected two attributes"):

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 import deptriad as dt
 from deptriad.collection import report_format
-from deptriad.collection.marginal import Marginal, clip, estimate, norm_sub, raw
+from deptriad.collection.marginal import Marginal, estimate
 from deptriad.collection.perturb import perturb
+from deptriad.collection.post_processing import clip, norm_sub, raw
 from deptriad.collection.sample import Sample
 from deptriad.collection.sample_with_fakes import SampleWithFakes
 from deptriad.collection.split import Separate, Split
@@ -97,7 +98,7 @@ def test_estimates_are_unbiased_and_their_standard_errors_right(case):
     strategy, names = CASES[case]
     rng = np.random.default_rng(sum(map(ord, case)))
     true = truth(names)
-    found = [quick(strategy, rng, names) for _ in range(REPEATS)]
+    found = [quick(strategy, rng, names, CODES) for _ in range(REPEATS)]
     shares = np.array([each.frequencies for each in found])
     said = np.sqrt(np.mean([each.variances for each in found], axis=0))
     assert (np.abs(shares.mean(axis=0) - true) < 4.5 * said / math.sqrt(REPEATS) + 1e-9).all()
@@ -113,7 +114,7 @@ def test_intervals_cover(names):
     strategy, rng = Split(SCHEMA, 6.0), np.random.default_rng(7)
     true, hits = truth(names), []
     for _ in range(400):
-        shares = quick(strategy, rng, names)
+        shares = quick(strategy, rng, names, CODES)
         found = Marginal(
             names, (), shares.frequencies, np.sqrt(shares.variances), shares.frequencies, N
         )

@@ -125,13 +125,17 @@ class Prior:
         reports
             A frame or a file of reports.
         strategy
-            The plan or strategy that they were collected with.
+            The plan or strategy that they were collected with: its ``prior`` makes the prior.
         min_records
             Estimated records below which a target value is called thin.
         """
-        from deptriad.collection.learnt_prior import prior_from_reports
-
-        return prior_from_reports(reports, strategy, min_records)
+        if not callable(getattr(strategy, "prior", None)):
+            raise ValueError(
+                f"strategy is a {type(strategy).__name__}, expected what the reports were collected with: a plan, "
+                "Split, Sample(…, k=2) or Separate"
+            )
+        found: Prior = strategy.prior(reports, min_records)
+        return found
 
     @classmethod
     def _made(

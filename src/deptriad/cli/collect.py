@@ -11,8 +11,9 @@ from rich.table import Table
 
 from deptriad.cli.app import app, console, progress_bar, refuse_place, show_json
 from deptriad.cli.data import AsJson, Data
-from deptriad.collection.marginal import Marginal, Post
+from deptriad.collection.marginal import Marginal
 from deptriad.collection.perturb import perturb_file
+from deptriad.collection.post_processing import Post
 from deptriad.planning.plan import Plan
 from deptriad.utils.text import printable
 

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from deptriad.collection.marginal import Post, estimate
+from deptriad.collection.marginal import estimate
+from deptriad.collection.post_processing import Post
 from deptriad.collection.sample import Sample
 from deptriad.collection.sample_with_fakes import SampleWithFakes
-from deptriad.collection.simulation import Simulation, simulate
+from deptriad.collection.score_sums import Simulation
+from deptriad.collection.simulation import simulate
 from deptriad.collection.split import Split, as_strategy
 from deptriad.collection.strategy import Strategy
 from deptriad.data.schema import Schema

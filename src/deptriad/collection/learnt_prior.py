@@ -1,6 +1,6 @@
 """A prior learnt from reports: tables of a population of which nothing was seen but perturbed answers.
 
-``prior_from_reports`` gives a ``Prior`` whose Confidence boxes allow for the noise of the reports as well as for
+``ReportsPrior`` is a ``Prior`` whose Confidence boxes allow for the noise of the reports as well as for
 sampling. For a cell of p(u | x) and any number θ let, for each user,
 
     w = J(u, x) − θ·K(x),      J unbiased for "source is u and target is x", K for "target is x", from the reports.
@@ -22,25 +22,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import permutations
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
 from deptriad.analysis.prior import Prior, ThinValue
-from deptriad.collection.marginal import norm_sub
-from deptriad.collection.report_mark import refuse_foreign
-from deptriad.collection.sample import Sample, summed_scores
-from deptriad.collection.sample_with_fakes import SampleWithFakes
-from deptriad.collection.score_sums import Answers, weights_of
-from deptriad.collection.simulation import Simulation
-from deptriad.collection.split import as_strategy
-from deptriad.collection.strategy import Strategy
+from deptriad.collection.post_processing import norm_sub
+from deptriad.collection.score_sums import Answers, summed_scores, weights_of
 from deptriad.data.schema import Schema
 from deptriad.mechanisms import GRR, Mechanism, Support
 from deptriad.tables.table import Box, Conditional
 from deptriad.tables.uncertainty import Absolute, Confidence, Spread, Uncertainty
 from deptriad.utils.arrays import Floats
+
+if TYPE_CHECKING:
+    from deptriad.collection.question import Question
 
 MOST_USERS = 10**11
 """Users up to which the ends of the boxes keep enough digits to be told apart from their middle."""
@@ -58,6 +54,10 @@ class PairSums(NamedTuple):
     reach: float
 
 
+Pairs = dict[tuple[str, str], PairSums]
+"""By source and target."""
+
+
 @dataclass(frozen=True)
 class _Unweighted:
     """What is asked of counts where there are none."""
@@ -69,9 +69,20 @@ class _Unweighted:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ReportsPrior(Prior):
-    """p(source | target) of every ordered pair, estimated from reports. Made by ``prior_from_reports``."""
+    """p(source | target) of every ordered pair, estimated from reports. A strategy makes it: ``Strategy.prior``."""
 
-    pairs: dict[tuple[str, str], PairSums] = field(default_factory=dict)
+    pairs: Pairs = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, schema: Schema, pairs: Pairs, min_records: int) -> Self:
+        """Of the sums of each ordered pair."""
+        thin = _thin(schema, pairs, min_records)
+        return cls(
+            counts=_Unweighted(schema),  # type: ignore[arg-type]
+            min_records=min_records,
+            thin=thin,
+            pairs=pairs,
+        )
 
     def __repr__(self) -> str:
         users = max(each.n for each in self.pairs.values())
@@ -111,68 +122,7 @@ class ReportsPrior(Prior):
         return pair
 
 
-def prior_from_reports(reports: Any, strategy: Any, min_records: int = 20) -> ReportsPrior:
-    """A prior from reports that were collected by a strategy, for all attributes it asks.
-
-    Parameters
-    ----------
-    reports
-        A frame of reports, or a ``Simulation``.
-    strategy
-        What they were collected with: a plan, ``Split``, or ``Sample`` with k ≥ 2. Where attributes are never reported
-        together (k = 1, or with fakes), nothing can be learnt about how they depend on each other.
-    min_records
-        Values with fewer people than that, by the estimate, are listed as thin.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import deptriad as dt
-    >>> from deptriad.collection.simulation import simulate
-    >>> from deptriad.collection.split import Split
-    >>> schema = dt.Schema([dt.Attribute(name, ["no", "yes"], missing="error") for name in ("a", "b")])
-    >>> split = Split(schema, total=4.0)
-    >>> reports = simulate([[40_000, 10_000], [5_000, 45_000]], split, np.random.default_rng(1))
-    >>> prior = prior_from_reports(reports, split)
-    >>> prior.table("b", "a").table.round(2).tolist()
-    [[0.8, 0.2], [0.1, 0.9]]
-    >>> box = prior.box("b", "a", dt.Confidence(0.95))
-    >>> box.lower.round(2).tolist(), box.upper.round(2).tolist()
-    ([[0.79, 0.19], [0.09, 0.89]], [[0.81, 0.21], [0.11, 0.91]])
-    """
-    asked = as_strategy(strategy)
-    if isinstance(asked, SampleWithFakes) or (isinstance(asked, Sample) and asked.k < 2):
-        raise ValueError(
-            f"{type(asked).__name__} never has two true reports of one user, so that nothing can be learnt about how "
-            "attributes depend on each other: collect with Split, a plan, or Sample(…, k=2)"
-        )
-    names = [name for name in asked.schema.names if any(name in q.names for q in asked.questions)]
-    if isinstance(reports, Simulation) and reports.users > MOST_USERS:
-        raise ValueError(
-            f"there are {reports.users:,} users, expected at most {MOST_USERS:,}: beyond that bounds lose their digits"
-        )
-    if len(names) < 2:
-        raise ValueError(f"the reports have one attribute, {names[0]!r}, expected two or more")
-    schema = asked.schema.only(*names)
-    if isinstance(reports, Simulation):
-        reports.require(asked)
-        parts: Sequence[Answers] = reports.parts
-    else:  # all of them at once; for Sample no name at all means every view
-        refuse_foreign(reports, asked)
-        parts = asked.answers(reports, () if isinstance(asked, Sample) else names)
-    pairs = {pair: _pair_sums(asked, parts, pair) for pair in permutations(names, 2)}
-    thin = _thin(schema, pairs, min_records)
-    return ReportsPrior(
-        counts=_Unweighted(schema),  # type: ignore[arg-type]
-        min_records=min_records,
-        thin=thin,
-        pairs=pairs,
-    )
-
-
-def _thin(
-    schema: Schema, pairs: dict[tuple[str, str], PairSums], min_records: int
-) -> tuple[ThinValue, ...]:
+def _thin(schema: Schema, pairs: Pairs, min_records: int) -> tuple[ThinValue, ...]:
     """Values that few people have, by the estimate."""
     found = []
     for attribute in schema:
@@ -186,32 +136,14 @@ def _thin(
 # --- sums -----------------------------------------------------------------------------------------------------
 
 
-def _pair_sums(asked: Strategy, parts: Sequence[Answers], pair: tuple[str, str]) -> PairSums:
-    """Sums for p(source | target) of one ordered pair."""
-    answers = asked.relevant(parts, pair)
-    if sum(each.n for each in answers) < 2:
-        raise ValueError(f"there are fewer than 2 reports of {' & '.join(pair)}, expected many")
-    if isinstance(asked, Sample):
-        views = [view for view in asked.questions if set(pair) <= set(view.names)]
-        found = [
-            _view_sums(each, view.names, view.sizes, view.mechanism, pair)
-            for each, view in zip(answers, views, strict=True)
-            if each.n
-        ]
-        totals = [np.sum(parts, axis=0) for parts in list(zip(*found, strict=True))[:-1]]
-        n, joint, single, joint_square, product, single_square = totals
-        reach = max(each.reach for each in found)
-        return PairSums(int(n), joint, single, joint_square, product, single_square, reach)
-    return _separate_sums(answers[0])
-
-
-def _separate_sums(answers: Answers) -> PairSums:
-    """J = z_source(u)·z_target(x) and K = z_target(x)."""
+def product_sums(answers: Answers, pair: tuple[str, str]) -> PairSums:
+    """Of two attributes that are reported by themselves: J = z_source(u)·z_target(x) and K = z_target(x)."""
     source, target = answers.mechanisms  # type: ignore[union-attr]
 
     def of(powers: Sequence[int]) -> Floats:
         return np.asarray(answers.sums(powers)).T
 
+    _some(answers.n, pair)
     low, high = _score_range(source)
     least, most = _score_range(target)
     corners = [one * two for one in (low - 1.0, high) for two in (least, most)]
@@ -226,16 +158,12 @@ def _separate_sums(answers: Answers) -> PairSums:
     )
 
 
-def _view_sums(
-    answers: Answers,
-    names: Sequence[str],
-    sizes: Sequence[int],
-    mechanism: Mechanism,
-    pair: tuple[str, str],
-) -> PairSums:
-    """J is the score of the joint value, summed over other attributes, and K = Σ_u J(u, x)."""
-    order = [list(names).index(name) for name in reversed(pair)]
-    shape = [sizes[axis] for axis in order]
+def view_sums(answers: Answers, view: Question, pair: tuple[str, str]) -> PairSums | None:
+    """Of attributes in one joint report: J is the score of the joint value, summed over others, and K = Σ_u J(u, x)."""
+    if not answers.n:
+        return None
+    order = [view.names.index(name) for name in reversed(pair)]
+    shape = [view.sizes[axis] for axis in order]
     sums = [
         np.zeros(shape),
         np.zeros(shape[0]),
@@ -244,12 +172,13 @@ def _view_sums(
         np.zeros(shape[0]),
     ]
     for counts, scores in answers.scored():
-        joint = summed_scores(scores, sizes, order)
+        joint = summed_scores(scores, view.sizes, order)
         single = joint.sum(axis=2)
         terms = [joint, single, joint**2, joint * single[:, :, None], single**2]
         for total, term in zip(sums, terms, strict=True):
             total += np.tensordot(counts, term, axes=(0, 0))
     # J sums scores of r values and K of r·b: that bounds both
+    mechanism = view.mechanism
     low, high = _score_range(mechanism)
     inner = mechanism.size // (shape[0] * shape[1])
     if isinstance(mechanism, GRR):  # its report supports exactly one value
@@ -259,6 +188,25 @@ def _view_sums(
     least = [low * inner, low * inner * shape[1]]
     reach = (most[0] - min(least[1], 0.0)) - (least[0] - max(most[1], 0.0))
     return PairSums(answers.n, sums[0], sums[1], sums[2], sums[3], sums[4], reach)
+
+
+def added(views: Sequence[PairSums | None], pair: tuple[str, str]) -> PairSums:
+    """The sums of several views together; None for one that nobody was asked."""
+    found = [each for each in views if each is not None]
+    _some(sum(each.n for each in found), pair)
+    totals = [np.sum(parts, axis=0) for parts in list(zip(*found, strict=True))[:-1]]
+    n, joint, single, joint_square, product, single_square = totals
+    reach = max(each.reach for each in found)
+    return PairSums(int(n), joint, single, joint_square, product, single_square, reach)
+
+
+def _some(n: int, pair: tuple[str, str]) -> None:
+    if n < 2:
+        raise ValueError(f"there are fewer than 2 reports of {' & '.join(pair)}, expected many")
+    if n > MOST_USERS:
+        raise ValueError(
+            f"there are {n:,} users, expected at most {MOST_USERS:,}: beyond that bounds lose their digits"
+        )
 
 
 def _score_range(mechanism: Mechanism) -> tuple[float, float]:

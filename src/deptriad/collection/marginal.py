@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deptriad.collection.report_mark import refuse_foreign
-from deptriad.collection.simulation import Simulation
+from deptriad.collection.post_processing import POSTS, Post
 from deptriad.collection.split import as_strategy
-from deptriad.collection.strategy import Shares, Strategy
+from deptriad.collection.strategy import Shares
 from deptriad.metrics import total_variation_distance
 from deptriad.utils import html_table
 from deptriad.utils.arrays import Floats
@@ -21,47 +20,8 @@ from deptriad.utils.text import printable
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-Post = Literal["raw", "clip", "norm_sub"]
-
 FAR, ENOUGH = 8.0, 50
 """Standard errors above 1 that chance does not explain, and reports from which on these errors can be believed."""
-
-
-def raw(frequencies: ArrayLike) -> Floats:
-    """Unbiased shares as they are: some may be below 0."""
-    return np.array(frequencies, dtype=np.float64)
-
-
-def clip(frequencies: ArrayLike) -> Floats:
-    """What is below 0 becomes 0, the rest is scaled to a sum of 1.
-
-    Examples
-    --------
-    >>> clip([0.75, 0.5, -0.25]).tolist()
-    [0.6, 0.4, 0.0]
-    """
-    kept = np.maximum(raw(frequencies), 0.0)
-    total = kept.sum()
-    return np.asarray(kept / total) if total > 0.0 else np.full(kept.shape, 1.0 / kept.size)
-
-
-def norm_sub(frequencies: ArrayLike) -> Floats:
-    """The nearest distribution: one number is taken from all, and what falls below 0 becomes 0.
-
-    Examples
-    --------
-    >>> norm_sub([0.75, 0.5, -0.25]).tolist()
-    [0.625, 0.375, 0.0]
-    """
-    share = raw(frequencies)
-    down = np.sort(share, axis=None)[::-1]
-    excess = (np.cumsum(down) - 1.0) / np.arange(1, down.size + 1)
-    taken = excess[np.flatnonzero(down > excess)[-1]]
-    return np.asarray(np.maximum(share - taken, 0.0))
-
-
-POSTS: dict[str, Callable[[ArrayLike], Floats]] = {"raw": raw, "clip": clip, "norm_sub": norm_sub}
-"""Ways to make a distribution of unbiased shares."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -183,7 +143,7 @@ def estimate(
         raise ValueError(f"post is {post!r}, expected 'raw', 'clip' or 'norm_sub'")
     asked = as_strategy(strategy)
     names = asked.asked([attributes] if isinstance(attributes, str) else attributes)
-    shares = asked.shares(_answers(asked, reports, names), names)
+    shares = asked.shares(asked.read(reports, names), names)
     _warn_if_impossible(shares, names)
     return Marginal(
         names,
@@ -208,11 +168,3 @@ def _warn_if_impossible(shares: Shares, names: Sequence[str]) -> None:
             "standard errors above 1: are these reports of this plan, and not of another, or the records themselves?",
             stacklevel=3,
         )
-
-
-def _answers(asked: Strategy, reports: Any, names: Sequence[str]) -> list[Any]:
-    if isinstance(reports, Simulation):
-        reports.require(asked)
-        return asked.relevant(reports.parts, names)
-    refuse_foreign(reports, asked)
-    return asked.answers(reports, names)

@@ -6,11 +6,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, permutations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deptriad.collection.learnt_prior import Pairs, added, view_sums
 from deptriad.collection.question import (
     Generator,
     Question,
@@ -24,7 +25,7 @@ from deptriad.collection.question import (
     texts_of,
 )
 from deptriad.collection.report_format import Column, Labels
-from deptriad.collection.score_sums import Answers, Records
+from deptriad.collection.score_sums import Answers, Records, summed_scores
 from deptriad.collection.strategy import Shares, Strategy, Told, shares_of
 from deptriad.data.attribute import Attribute
 from deptriad.mechanisms.base import _one_budget
@@ -136,6 +137,16 @@ class Sample(Strategy):
         one, two = (np.sum([part[which] for part in sums], axis=0) for which in (0, 1))
         return shares_of(one, two, answers)
 
+    def pairs(self, reports: Any) -> Pairs:
+        """What a prior is learnt from: scores of joint values, over all views with both attributes."""
+        if self.k < 2:
+            return super().pairs(reports)
+        every = list(zip(self.read(reports, ()), self.questions, strict=True))
+        return {
+            pair: added([view_sums(*every[place], pair) for place in self._places(pair)], pair)
+            for pair in permutations(self.released.names, 2)
+        }
+
     def _places(self, names: Sequence[str]) -> list[int]:
         """Views with all these attributes."""
         if len(names) > self.k:
@@ -159,11 +170,3 @@ def _view_sums(answers: Answers, view: Question, names: Sequence[str]) -> tuple[
         for power, total in enumerate(both, 1):
             total += np.tensordot(counts, own**power, axes=(0, 0))
     return both[0], both[1]
-
-
-def summed_scores(scores: Floats, sizes: Sequence[int], order: Sequence[int]) -> Floats:
-    """Scores of joint values (rows: reports) summed to those of some attributes, in this order."""
-    every = scores.reshape(-1, *sizes)
-    others = tuple(axis + 1 for axis in range(len(sizes)) if axis not in order)
-    ranks = [sorted(order).index(axis) + 1 for axis in order]
-    return np.asarray(every.sum(axis=others).transpose([0, *ranks]))

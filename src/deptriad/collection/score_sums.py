@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,9 @@ from deptriad.mechanisms.bits import BitReports
 from deptriad.mechanisms.channel import Tabled
 from deptriad.mechanisms.entries import blocks
 from deptriad.utils.arrays import Floats
+
+if TYPE_CHECKING:
+    from deptriad.collection.strategy import Strategy
 
 MOST_CELLS = 1 << 24
 """Cells of a table of counts that is worth writing out: 128 MiB."""
@@ -143,6 +146,34 @@ class Supports:
 
 
 Answers = Tally | Records | Supports
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Simulation:
+    """Counts of reports, which ``estimate`` takes in place of a frame of them."""
+
+    strategy: Strategy
+    parts: tuple[Answers, ...]
+    users: int
+
+    def require(self, strategy: Strategy) -> None:
+        """Refuse to be read as reports of another strategy: estimates would be biased."""
+        if self.strategy.fingerprint != strategy.fingerprint:
+            raise ValueError(
+                f"the reports were simulated with another {type(self.strategy).__name__} than this "
+                f"{type(strategy).__name__}: pass the strategy they were made with"
+            )
+
+    def __repr__(self) -> str:
+        return f"Simulation({type(self.strategy).__name__}, {self.users:,} users)"
+
+
+def summed_scores(scores: Floats, sizes: Sequence[int], order: Sequence[int]) -> Floats:
+    """Scores of joint values (rows: reports) summed to those of some attributes, in this order."""
+    every = scores.reshape(-1, *sizes)
+    others = tuple(axis + 1 for axis in range(len(sizes)) if axis not in order)
+    ranks = [sorted(order).index(axis) + 1 for axis in order]
+    return np.asarray(every.sum(axis=others).transpose([0, *ranks]))
 
 
 def _row_products(one: Floats, two: Floats) -> Floats:

@@ -7,14 +7,21 @@ is distributed exactly as if every user had reported (to the rounding of a proba
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from deptriad.collection.sample import Sample
 from deptriad.collection.sample_with_fakes import SampleWithFakes
-from deptriad.collection.score_sums import MOST_CELLS, Answers, Supports, Tally, alphabet, letters
+from deptriad.collection.score_sums import (
+    MOST_CELLS,
+    Answers,
+    Simulation,
+    Supports,
+    Tally,
+    alphabet,
+    letters,
+)
 from deptriad.collection.split import as_strategy
 from deptriad.collection.strategy import Strategy
 from deptriad.mechanisms import GRR, Mechanism
@@ -24,26 +31,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 MOST_USERS = 2**53
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Simulation:
-    """Counts of reports, which ``estimate`` takes in place of a frame of them."""
-
-    strategy: Strategy
-    parts: tuple[Answers, ...]
-    users: int
-
-    def require(self, strategy: Strategy) -> None:
-        """Refuse to be read as reports of another strategy: estimates would be biased."""
-        if self.strategy.fingerprint != strategy.fingerprint:
-            raise ValueError(
-                f"the reports were simulated with another {type(self.strategy).__name__} than this "
-                f"{type(strategy).__name__}: pass the strategy they were made with"
-            )
-
-    def __repr__(self) -> str:
-        return f"Simulation({type(self.strategy).__name__}, {self.users:,} users)"
 
 
 def simulate(

@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deptriad.collection.learnt_prior import Pairs, product_sums
 from deptriad.collection.question import Generator, Question, mechanism_of, read_columns
 from deptriad.collection.report_format import Column
 from deptriad.collection.score_sums import Answers, Records
@@ -62,6 +64,15 @@ class _ToAll(Strategy):
         """Mode-wise inversion: means of products of scores (maths §7)."""
         one, two = ([power] * len(names) for power in (1, 2))
         return shares_of(answers[0].sums(one), answers[0].sums(two), answers)
+
+    def pairs(self, reports: Any) -> Pairs:
+        """What a prior is learnt from: products of two scores."""
+        names = self.released.names
+        (answers,) = self.read(reports, names)
+        return {
+            pair: product_sums(answers.only([names.index(name) for name in pair]), pair)  # type: ignore[union-attr]
+            for pair in permutations(names, 2)
+        }
 
     def _question(self, name: str) -> Question:
         return next(question for question in self.questions if question.name == name)

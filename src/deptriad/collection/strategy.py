@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from deptriad.collection.learnt_prior import Pairs, ReportsPrior
 from deptriad.collection.question import Generator, Question
 from deptriad.collection.report_format import Column
-from deptriad.collection.score_sums import Answers
+from deptriad.collection.report_mark import refuse_foreign
+from deptriad.collection.score_sums import Answers, Simulation
 from deptriad.data.schema import Schema
 from deptriad.utils.arrays import Floats
 from deptriad.utils.text import closest
@@ -92,6 +94,56 @@ class Strategy(ABC):
     @abstractmethod
     def shares(self, answers: Sequence[Answers], names: Sequence[str]) -> Shares:
         """Estimates from those answers: an axis for each attribute, in the order of the names."""
+
+    def read(self, reports: Any, names: Sequence[str]) -> list[Answers]:
+        """What reports (a frame, a file or a ``Simulation``) of this very strategy say about some attributes."""
+        if isinstance(reports, Simulation):
+            reports.require(self)
+            return self.relevant(reports.parts, names)
+        refuse_foreign(reports, self)
+        return self.answers(reports, names)
+
+    def prior(self, reports: Any, min_records: int = 20) -> ReportsPrior:
+        """A prior learnt from reports that were collected so, for all attributes that are asked.
+
+        Parameters
+        ----------
+        reports
+            A frame or a file of reports, or a ``Simulation``.
+        min_records
+            Values with fewer people than that, by the estimate, are listed as thin.
+
+        Raises
+        ------
+        ValueError
+            If attributes are never truly reported together (k = 1, or with fakes): then nothing can be learnt about
+            how they depend on each other.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import deptriad as dt
+        >>> schema = dt.Schema([dt.Attribute(name, ["no", "yes"], missing="error") for name in ("a", "b")])
+        >>> split = dt.Split(schema, total=4.0)
+        >>> reports = dt.simulate([[40_000, 10_000], [5_000, 45_000]], split, np.random.default_rng(1))
+        >>> prior = split.prior(reports)
+        >>> prior.table("b", "a").table.round(2).tolist()
+        [[0.8, 0.2], [0.1, 0.9]]
+        >>> box = prior.box("b", "a", dt.Confidence(0.95))
+        >>> box.lower.round(2).tolist(), box.upper.round(2).tolist()
+        ([[0.79, 0.19], [0.09, 0.89]], [[0.81, 0.21], [0.11, 0.91]])
+        """
+        names = self.released.names
+        if len(names) < 2:
+            raise ValueError(f"the reports have one attribute, {names[0]!r}, expected two or more")
+        return ReportsPrior.of(self.released, self.pairs(reports), min_records)
+
+    def pairs(self, reports: Any) -> Pairs:
+        """What a prior is learnt from, for each ordered pair of attributes that are asked."""
+        raise ValueError(
+            f"{type(self).__name__} never has two true reports of one user, so that nothing can be learnt about how "
+            "attributes depend on each other: collect with Split, a plan, or Sample(…, k=2)"
+        )
 
     def asked(self, names: Sequence[str]) -> tuple[str, ...]:
         """Names of attributes to estimate, checked."""

@@ -25,7 +25,9 @@ from deptriad.witnesses.witness import witness_of_codes
 if TYPE_CHECKING:
     import numpy as np
 
-    from deptriad.collection.marginal import Marginal, Post
+    from deptriad.analysis.prior import Prior
+    from deptriad.collection.marginal import Marginal
+    from deptriad.collection.post_processing import Post
     from deptriad.utils.progress import Progress
 
 FORMAT, VERSION = "deptriad plan", 1
@@ -307,6 +309,12 @@ class Plan:
         from deptriad.collection.marginal import estimate
 
         return estimate(self, reports, attributes, post)
+
+    def prior(self, reports: Any, min_records: int = 20) -> Prior:
+        """What reports of this plan teach about dependence; ``Prior.from_reports`` calls it."""
+        from deptriad.collection.split import as_strategy
+
+        return as_strategy(self).prior(reports, min_records)
 
     def compare(self) -> Comparison:
         """Expected errors beside those of splitting and of random sampling with the same promise.
