@@ -1,9 +1,11 @@
-# make demo   set up, analyse a real survey, write a page to look at
-# make test   set up, lint, check types, run the whole suite
-# make bench  run the benchmarks
-# make dist   build the source archive and the wheel into dist/
-# make format rewrite the code in the project's style
-# make clean  remove everything that make made
+# make demo      set up, analyse a real survey, write a page to look at
+# make test      set up, lint, check types and which room imports which, run the whole suite
+# make browser   install chromium (where it may) and axe-core, without which make test skips the page in a browser
+# make coverage  run the suite and say which lines it reached, room by room; the lines themselves in coverage/
+# make bench     run the benchmarks, and say which figures miss their goal
+# make dist      build the source archive and the wheel into dist/
+# make format    rewrite the code in the project's style
+# make clean     remove everything that make made
 #
 # Needs Python 3.11 or newer and a package index. Another interpreter: make test PYTHON=python3.13
 # Arguments for pytest: make test PYTEST_ARGS="-k demo"
@@ -18,7 +20,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 unexport PYTHONPATH PYTHONHOME
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint types bench dist format clean
+.PHONY: help demo test lint types rooms browser coverage bench dist format clean
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
@@ -26,7 +28,7 @@ help:
 demo: $(VENV)/.demo
 	@$(BIN)/deptriad demo
 
-test: lint types
+test: lint types rooms
 	@echo "== tests"
 	@$(BIN)/python -m pytest -q $(PYTEST_ARGS)
 
@@ -39,10 +41,29 @@ types: $(VENV)/.dev
 	@echo "== types"
 	@$(BIN)/mypy
 
+rooms: $(VENV)/.dev
+	@echo "== rooms"
+	@found=$$($(BIN)/lint-imports --no-logo) || { echo "$$found"; \
+		echo "an import goes the wrong way: docs/architecture.md has the order of the rooms" >&2; exit 1; }
+
+# The one target that may install system packages. It fails where it cannot; .ci/run goes on without.
+browser: | $(VENV)/.made
+	@command -v chromium >/dev/null || \
+		{ [ "$$(id -u)" = 0 ] && echo "== installing chromium" && \
+			apt-get update -qq >/dev/null 2>&1 && apt-get install -qq -y chromium >/dev/null 2>&1; } || \
+		{ echo "chromium does not install by apt here: install it by hand, or set DEPTRIAD_CHROMIUM to its place" >&2; exit 1; }
+	@npm install --silent --no-fund --no-audit --prefix $(VENV)/browser axe-core >/dev/null 2>&1 || \
+		{ echo "axe-core does not install here: it needs npm and its registry" >&2; exit 1; }
+
+coverage: $(VENV)/.dev
+	@$(BIN)/python -m pytest -q $(PYTEST_ARGS) --cov=deptriad --cov-report=html:coverage
+	@$(BIN)/python tests/helpers/coverage_by_room.py
+
 bench: $(VENV)/.dev
-	@for file in $(sort $(wildcard benchmarks/*.py)); do \
+	@for file in $(sort $(filter-out benchmarks/_%,$(wildcard benchmarks/*.py))); do \
 		echo "== $$file"; $(BIN)/python "$$file" || exit 1; \
 	done
+	@$(BIN)/python benchmarks/_history.py
 
 dist: $(VENV)/.dev
 	@rm -rf dist
@@ -54,7 +75,7 @@ format: $(VENV)/.dev
 	@$(BIN)/ruff format --quiet
 
 clean:
-	@rm -rf $(VENV) dist build demo .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	@rm -rf $(VENV) dist build demo coverage .coverage .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	@find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 # The environment. Each stamp is older than pyproject.toml exactly when the packages may have changed.
@@ -79,10 +100,4 @@ $(VENV)/.dev: pyproject.toml | $(VENV)/.made
 		$(PIP) install -qq --editable ".[$$extra]" 2>/dev/null || \
 			echo "note: the $$extra do not all install here; the tests that need them are skipped"; \
 	done
-	@command -v chromium >/dev/null || \
-		{ [ "$$(id -u)" = 0 ] && echo "== installing chromium for the tests of the page" && \
-			apt-get update -qq >/dev/null 2>&1 && apt-get install -qq -y chromium >/dev/null 2>&1; } || \
-		echo "note: there is no chromium here; the tests of the page in a browser are skipped"
-	@npm install --silent --no-fund --no-audit --prefix $(VENV)/browser axe-core >/dev/null 2>&1 || \
-		echo "note: axe-core does not install here; the accessibility test of the page is skipped"
 	@touch $(VENV)/.demo $@

@@ -13,11 +13,10 @@ from __future__ import annotations
 import dataclasses
 import sys
 import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from _results import save
+from _history import add, seconds
 
 from deptriad.attacks.attacker import Tokens
 
@@ -27,12 +26,6 @@ TURNS = 2
 
 Known = tuple[np.ndarray, np.ndarray]
 """Reports, (records, questions), and the target of each person."""
-
-
-def seconds(action: Callable[[], Any]) -> float:
-    start = time.perf_counter()
-    action()
-    return time.perf_counter() - start
 
 
 def draw(
@@ -123,7 +116,7 @@ def main() -> None:
     results["device"] = "cuda" if torch.cuda.is_available() else "cpu"
     results["threads"] = torch.get_num_threads()
     if records == RECORDS:
-        save("attack", results)
+        add("attack", results)
 
 
 if __name__ == "__main__":

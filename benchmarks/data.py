@@ -26,7 +26,7 @@ from typing import Any
 
 import duckdb
 import pandas as pd
-from _results import best, save
+from _history import add, best
 
 import deptriad as dt
 
@@ -225,7 +225,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         folder = given.folder or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        save(
+        add(
             "data",
             {
                 "faces": faces(),

@@ -19,13 +19,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _results import save
+from _history import add
 from scipy.stats import norm
 
 import deptriad as dt
 from deptriad.rivals import measures
 
 SIZES = (2, 5, 10, 20, 50, 100, 200, 500, 1000)
+KEPT = (10, 100, 1000)
+"""The sizes that are printed and go into the history; the drawing has all."""
+
 LIMIT = 5.0
 """Seconds a single step may take."""
 
@@ -146,7 +149,6 @@ def ratio(costs: dict[str, Costs], name: str, ours: str, step: str, size: int) -
 
 
 def print_ratios(costs: dict[str, Costs], ends: dict[str, str]) -> None:
-    sizes = (10, 100, 1000)
     columns = {
         "one answer / exact": ("exact", "scratch"),
         "prepare / triad": ("triad", "precompute"),
@@ -154,9 +156,9 @@ def print_ratios(costs: dict[str, Costs], ends: dict[str, str]) -> None:
         "memory / triad": ("triad", "memory"),
     }
     print(f"{'':19}" + "".join(f"{title:>24}" for title in columns))
-    print(f"{'n =':19}" + "".join(f"{size:>8}" for _ in columns for size in sizes))
+    print(f"{'n =':19}" + "".join(f"{size:>8}" for _ in columns for size in KEPT))
     for name in costs:
-        cells = [ratio(costs, name, *ours, size) for ours in columns.values() for size in sizes]
+        cells = [ratio(costs, name, *ours, size) for ours in columns.values() for size in KEPT]
         print(f"{name:19}" + "".join(f"{cell:>8}" for cell in cells) + f"   {ends[name]}")
 
 
@@ -250,7 +252,8 @@ def main() -> None:
         for size, cost in costs[name].items()
     )
     print(f"\nlargest difference of cbp, hcc-2 and ltm from exact: {apart:.1e}")
-    save("rivals", {"limit s": LIMIT, "costs": costs, "ends": ends, "largest difference": apart})
+    some = {name: {n: cost for n, cost in of.items() if n in KEPT} for name, of in costs.items()}
+    add("rivals", {"limit s": LIMIT, "costs": some, "ends": ends, "largest difference": apart})
     draw(costs)
     print(f"drawn to {OUT / 'rivals.png'}; {time.perf_counter() - start:.0f} s in all")
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _results import save
+from _history import add
 from scipy.spatial.distance import pdist
 
 import deptriad as dt
@@ -103,7 +103,7 @@ def main() -> None:
             result[name] = part(path, unit)
         else:
             print(f"left out: {path} is absent (set DEPTRIAD_SHARED to its folder)")
-    save("totals", result)
+    add("totals", result)
 
 
 if __name__ == "__main__":

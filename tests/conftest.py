@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
+import surroundings
+
 USUAL = settings(
     max_examples=100,
     deadline=None,
@@ -26,8 +28,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "usual"))
 @pytest.fixture(scope="session")
 def shared_dir() -> Path:
     """The folder of reference results that lies beside the repository."""
-    beside = Path(__file__).resolve().parents[2] / "shared"
-    folder = Path(os.environ.get("DEPTRIAD_SHARED", beside))
+    folder = surroundings.shared()
     if not folder.is_dir():
         pytest.skip(f"no reference results: {folder} is absent (set DEPTRIAD_SHARED to its place)")
     return folder
@@ -39,3 +40,10 @@ def rng() -> np.random.Generator:
     seed = int(os.environ.get("DEPTRIAD_SEED", secrets.randbits(32)))
     print(f"to run this again: DEPTRIAD_SEED={seed}")
     return np.random.default_rng(seed)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """What is absent here, in a line; the skips themselves are listed above it."""
+    absent = surroundings.absent()
+    said = f"absent here, tests of it are skipped: {'; '.join(absent)}" if absent else ""
+    terminalreporter.write_line(said or "nothing that the tests can use is absent here")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import deptriad as dt
+import surroundings
 
 SCRIPT = "</script><img src=x onerror=\"window.hacked='script'\">"
 MARKUP = "<b onmouseover=alert(1)>&lt;b&gt;"
@@ -58,9 +56,9 @@ def html(analysis, records):
 def chromium():
     """A browser, or a reason why there is none."""
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    found = os.environ.get("DEPTRIAD_CHROMIUM") or shutil.which("chromium")
+    found = surroundings.chromium()
     if not found:
-        pytest.skip("no chromium: install it, or set DEPTRIAD_CHROMIUM to its place")
+        pytest.skip("no chromium: make browser, or set DEPTRIAD_CHROMIUM to its place")
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
         yield browser
@@ -70,9 +68,7 @@ def chromium():
 @pytest.fixture(scope="session")
 def axe():
     """The text of axe-core, which looks for barriers to those who cannot see or point."""
-    repository = Path(__file__).resolve().parents[2]
-    usual = repository / ".venv/browser/node_modules/axe-core/axe.min.js"
-    place = Path(os.environ.get("DEPTRIAD_AXE", usual))
-    if not place.is_file():
-        pytest.skip(f"no axe-core at {place}: npm install --prefix .venv/browser axe-core")
+    place = surroundings.axe_core()
+    if place is None:
+        pytest.skip("no axe-core: make browser, or set DEPTRIAD_AXE to its place")
     return place.read_text(encoding="utf-8")
