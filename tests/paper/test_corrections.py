@@ -5,12 +5,11 @@ import math
 import pytest
 
 from deptriad.paper import corrections
-from deptriad.paper.data import Library
-from deptriad.paper.item import Work
+from paper_items import as_read_back, quick
 
 
 def test_the_numbers_are_those_by_hand():
-    outcome = corrections.run(Work("corrections", Library()))
+    outcome = quick(corrections)
     sums, limits, alphas = outcome.rows
     p = math.e / (math.e + 1)
     assert sums["paper"] == pytest.approx(0.0, abs=1e-12)
@@ -28,8 +27,12 @@ def test_a_claim_follows_its_numbers():
     assert same._replace(truth=1.1).claim().holds is False
 
 
-def test_the_sum_is_exceeded_on_real_faces(shared_dir):
-    outcome = corrections.run(Work("corrections", Library(shared_dir / "data"), quick=True))
-    faces = outcome.claims[1]
+def test_the_table_to_read_has_both_numbers():
+    shown = corrections.table(as_read_back(quick(corrections).rows))
+    assert (shown[1]["by the paper"], shown[1]["in truth"]) == ("1.0101", "0.0101")
+
+
+def test_the_sum_is_exceeded_on_real_faces(library):
+    faces = quick(corrections, library).claims[1]
     assert "of 168 triples" in faces.ours
     assert faces.holds is False

@@ -1,14 +1,6 @@
 """The datasets: names that match, binnings that differ, samples that stay the same."""
 
 import numpy as np
-import pytest
-
-from deptriad.paper.data import Library
-
-
-@pytest.fixture(scope="module")
-def library(shared_dir):
-    return Library(shared_dir / "data")
 
 
 def test_lfw_names_are_those_of_celeba(library):

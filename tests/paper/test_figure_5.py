@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 
 from deptriad.paper import figure_5
-from deptriad.paper.data import Library
 from deptriad.paper.estimators import NAMES, estimates
-from deptriad.paper.item import Work
+from paper_items import as_read_back, quick
 
 
 @pytest.fixture(scope="module")
 def found():
-    return figure_5.ITEM.run(Work("figure-5", Library(), quick=True))
+    return quick(figure_5)
 
 
 def test_estimates_of_the_published_table_are_the_published_ones(shared_dir):
@@ -57,6 +56,6 @@ def test_claims_look_at_the_rows(found):
 
 
 def test_it_is_drawn_from_text(found):
-    rows = [{name: str(value) for name, value in row.items()} for row in found.rows]
+    rows = as_read_back(found.rows)
     figure = figure_5.draw(rows)
     assert [len(axes.lines) for axes in figure.axes] == [len(NAMES)] * 4

@@ -8,13 +8,12 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 import deptriad as dt
 from deptriad.paper import boxes, figure_8, sine
-from deptriad.paper.data import Library
-from deptriad.paper.item import Work
+from paper_items import as_read_back, quick
 
 
 @pytest.fixture(scope="module")
 def found():
-    return figure_8.ITEM.run(Work("figure-8", Library(), quick=True))
+    return quick(figure_8)
 
 
 def program(low, high, low2, high2, gamma):
@@ -104,7 +103,7 @@ def test_too_many_values_are_refused():
 
 
 def test_it_is_drawn_from_text(found):
-    rows = [{name: str(value) for name, value in row.items()} for row in found.rows]
+    rows = as_read_back(found.rows)
     left, right = figure_8.draw(rows).axes
     assert len(left.lines) == 4 + len(figure_8.BOUNDS)
     assert len(right.lines) == 1 + len(figure_8.BOUNDS)

@@ -5,38 +5,18 @@ import json
 from pathlib import Path
 
 import pytest
-from matplotlib.figure import Figure
 
-from deptriad.paper import NAMES, items
 from deptriad.paper.data import DATASETS, Library
-from deptriad.paper.item import OURS, Claim, Item, Outcome, Work
+from deptriad.paper.item import Claim, Outcome
 from deptriad.paper.page import page
 from deptriad.paper.runner import read, run
+from paper_items import made
 
 CLAIM = Claim("one is one", "1", True)
 
 
-def draw(rows):
-    figure = Figure()
-    figure.subplots().plot([float(row["x"]) for row in rows])
-    return figure
-
-
-def made(compute, needs=(), name="figure-3"):
-    return Item(name, "an item", compute, draw, needs)
-
-
 def outcome(*numbers):
     return Outcome([{"x": each} for each in numbers], [CLAIM], "none")
-
-
-def test_every_name_has_a_file_of_its_own_name():
-    assert [item.name for item in items()] == list(NAMES)
-
-
-def test_an_unknown_item_is_named_with_its_neighbour():
-    with pytest.raises(ValueError, match="'tabel-3': did you mean 'table-3'"):
-        items(["tabel-3"])
 
 
 def test_an_item_leaves_numbers_figures_and_an_entry(tmp_path):
@@ -82,11 +62,11 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path):
     assert calls == ["first", "killed"]
     entry = read(tmp_path)["figure-3"]
     assert entry["resumed"] is True
-    assert "that of the last part" in page({"figure-3": entry})
+    assert "that of the last part" in page(tmp_path, "results")
     list(run([made(compute)], Library(), tmp_path, again=True))
     entry = read(tmp_path)["figure-3"]
     assert entry["resumed"] is False
-    assert "that of the last part" not in page({"figure-3": entry})
+    assert "that of the last part" not in page(tmp_path, "results")
 
 
 def test_kept_parts_of_other_settings_are_not_taken(tmp_path):
@@ -130,37 +110,6 @@ def test_other_data_is_another_run(tmp_path):
         path.write_bytes(content)
         how += [done.how for done in run([item], Library(tmp_path), tmp_path)]
     assert how == ["run", "kept", "run"]
-
-
-def test_chance_depends_on_the_seed_and_the_part_alone():
-    works = [Work("table-4", Library(), seed=seed) for seed in (0, 0, 1)]
-    first, same, other = (work.chance("a").random() for work in works)
-    assert first == same != other
-    assert works[0].chance("b").random() != first
-
-
-def test_a_claim_that_does_not_hold_needs_a_reason():
-    with pytest.raises(ValueError, match="expected a reason"):
-        Claim("one is two", "1", False)
-
-
-def test_rows_must_agree():
-    with pytest.raises(ValueError, match="different columns"):
-        Outcome([{"x": 1}, {"y": 1}], [CLAIM], "none")
-    with pytest.raises(ValueError, match="no rows"):
-        Outcome([], [CLAIM], "none")
-
-
-def test_the_page_says_what_does_not_hold_and_why(tmp_path):
-    broken = Claim("a | b < c", "2", False, "the paper forgets a logarithm")
-    extra = Claim(f"{OURS}ours is better", "3", True)  # told, and not counted
-    entry = Outcome([{"x": 1}], [CLAIM, broken, extra], "none", ["a note"])
-    list(run([made(lambda work: entry)], Library(), tmp_path))
-    text = page(read(tmp_path))
-    assert "| a \\| b &lt; c | 2 | **does not hold**: the paper forgets a logarithm |" in text
-    assert "| [figure-3](#figure-3) | an item | 2 | 1 | 1 | 0 |" in text
-    assert "| (not in the paper) ours is better | 3 | holds |" in text
-    assert "Not run: table-1" in text
 
 
 def test_results_are_json_that_others_read(tmp_path):

@@ -3,16 +3,15 @@
 import pytest
 
 from deptriad.paper import table_5
-from deptriad.paper.data import Library
 from deptriad.paper.figures import column, those
-from deptriad.paper.item import Work
+from paper_items import as_read_back, quick
 
 pytest.importorskip("torch", reason="the attack table needs torch: pip install 'deptriad[attack]'")
 
 
 @pytest.fixture(scope="module")
-def outcome(shared_dir):
-    return table_5.run(Work("table-5", Library(shared_dir / "data"), quick=True))
+def outcome(library):
+    return quick(table_5, library)
 
 
 def test_all_attacks_are_there_and_none_is_out_of_bounds(outcome):
@@ -49,7 +48,10 @@ def test_claims_are_read_from_the_rows(outcome):
     assert table_5._audited(failed).holds is False
 
 
-def test_the_figure_shows_every_attack(outcome):
-    figure = table_5.draw([{key: str(cell) for key, cell in row.items()} for row in outcome.rows])
-    (axes,) = figure.axes
-    assert len(axes.containers) == 1 + 5  # the bars, and the errors of five series
+def test_the_table_to_read_has_every_attack(outcome):
+    shown = table_5.table(as_read_back(outcome.rows))
+    assert [line["attribute"] for line in shown] == ["SEX", "CIT"]
+    for line in shown:
+        assert len(line) == 2 + 2 + 5  # what it is about, the two ends, and five attacks
+    (first,) = those(outcome.rows, strategy="split", attacker="bayes", attribute="SEX")
+    assert shown[0]["split, bayes"].startswith(f"{first['macro_f1']:.3f} ({first['low']:.3f} to")

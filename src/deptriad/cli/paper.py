@@ -43,7 +43,7 @@ def _paper(
     page: Annotated[
         Path | None,
         typer.Option(
-            help="Write what holds and what does not to this Markdown file, too, with the figures.",
+            help="Write tables, figures, and which claims hold, to this Markdown file, too.",
             dir_okay=False,
         ),
     ] = None,
@@ -51,8 +51,8 @@ def _paper(
 ) -> None:
     """Compute tables and figures of the paper again, and say which of its claims hold.
 
-    Each item gives a CSV, a PNG and an SVG in the folder, and an entry in its results.json. A run that was stopped goes
-    on where it was. An item whose data is absent is skipped and named.
+    Each item gives a CSV in the folder, a figure a PNG and an SVG, too, and an entry in its results.json. A run that
+    was stopped goes on where it was. An item whose data is absent is skipped and named.
     """
     from deptriad.paper import items
 
@@ -124,10 +124,9 @@ def _line(done: Any) -> str:
 
 def _write_page(out: Path, path: Path) -> None:
     from deptriad.paper.page import page
-    from deptriad.paper.runner import read
     from deptriad.utils import files
 
-    text = page(read(out), Path(os.path.relpath(out, path.parent)).as_posix())
+    text = page(out, Path(os.path.relpath(out, path.parent)).as_posix())
     with files.whole(path, folders=True) as partial:
         partial.write_text(text, encoding="utf-8")
     typer.echo(f"written to {path}", err=True)

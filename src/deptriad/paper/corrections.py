@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 import deptriad as dt
 from deptriad.mechanisms import GRR
-from deptriad.paper import figures
-from deptriad.paper.item import Claim, Item, Outcome, Row, Work
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from deptriad.paper.item import Cells, Claim, Item, Outcome, Row, Work
 
 EPSILON = 1.0
 XOR = np.array([[[0.5, 0.0], [0.0, 0.5]], [[0.0, 0.5], [0.5, 0.0]]])
@@ -119,25 +115,22 @@ def _sum_on_faces(work: Work) -> Claim:
     )
 
 
-def draw(rows: Sequence[Row]) -> Figure:
+def table(rows: Sequence[Row]) -> list[Cells]:
     """The paper's number beside the truth."""
-    figure = figures.sheet(1, 1, (8.0, 2.6))
-    (axes,) = figures.panels(figure)
-    place = np.arange(len(rows))
-    for shift, name, colour in (
-        (-0.2, "paper", figures.CYCLE[1]),
-        (0.2, "truth", figures.CYCLE[0]),
-    ):
-        numbers = figures.column(rows, name)
-        bars = axes.barh(place + shift, numbers, 0.36, color=colour, label=f"the {name}")
-        axes.bar_label(bars, [f" {number:.4f}" for number in numbers], fontsize=8)
-    axes.set_yticks(place, [str(row["what"]) for row in rows])
-    axes.invert_yaxis()
-    axes.set_xlim(0, 1.3 * float(figures.column(rows, "paper").max()))
-    figures.legend(axes, loc="upper right")
-    return figure
+    return [
+        {
+            "": str(row["what"]),
+            "by the paper": f"{float(row['paper']):.4f}",
+            "in truth": f"{float(row['truth']):.4f}",
+        }
+        for row in rows
+    ]
 
 
 ITEM = Item(
-    "corrections", "Where definitions and theorems of the paper err", run, draw, uses=("celeba",)
+    "corrections",
+    "Where definitions and theorems of the paper err",
+    run,
+    table=table,
+    uses=("celeba",),
 )

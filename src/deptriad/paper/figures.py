@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -113,41 +113,3 @@ def values(rows: Sequence[Row], name: str) -> list[str]:
 
 def _number(cell: Any) -> float:
     return float("nan") if cell is None or cell == "" else float(cell)
-
-
-def as_table(rows: Sequence[Row], columns: Mapping[str, float], title: str) -> Figure:
-    """A table drawn as text: some columns of the rows, with their widths in inches; "_" in their names is a space.
-
-    Lines are broken to fit; a cell takes as many lines as it needs.
-    """
-    from matplotlib.figure import Figure
-
-    heads, widths = [name.replace("_", " ") for name in columns], list(columns.values())
-    cells = [heads] + [[str(row[name]) for name in columns] for row in rows]
-    broken = [
-        [_broken(cell, width) for cell, width in zip(line, widths, strict=True)] for line in cells
-    ]
-    heights = [0.17 * max(cell.count("\n") + 1 for cell in line) + 0.12 for line in broken]
-    width, height = sum(widths) + 0.2, sum(heights) + 0.5
-    figure = Figure(figsize=(width, height))
-    axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
-    axes.set(xlim=(-0.1, width - 0.1), ylim=(height, 0.0))
-    axes.set_axis_off()
-    axes.text(0.0, 0.12, title, va="top", color=INK, fontsize=10)
-    lefts = np.cumsum([0.0, *widths[:-1]])
-    top = 0.4
-    for index, (line, tall) in enumerate(zip(broken, heights, strict=True)):
-        axes.axhline(top, color=GREY if index < 2 else PALE, linewidth=0.9 if index < 2 else 0.6)
-        for left, cell in zip(lefts, line, strict=True):
-            weight = "bold" if index == 0 else "normal"
-            axes.text(left, top + 0.07, cell, va="top", fontsize=8, color=INK, weight=weight)
-        top += tall
-    axes.axhline(top, color=GREY, linewidth=0.9)
-    return figure
-
-
-def _broken(text: str, width: float) -> str:
-    """Text in lines of about a width in inches."""
-    from textwrap import fill
-
-    return fill(text, max(4, int(width * 13.5)))

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 Row = Mapping[str, Any]
 """A line of an item's CSV: text, numbers and nothing else."""
 
+Cells = Mapping[str, str]
+"""A line of a table as a reader sees it: text by the head of its column."""
+
 OURS = "(not in the paper) "
 """How a claim begins that the paper does not make: it is told, and not counted among the paper's."""
 
@@ -99,6 +102,8 @@ class Item:
         Computes it.
     draw
         A matplotlib figure of the rows, as they are or as they were read back from the CSV.
+    table
+        The rows as a table to read, in place of a figure; likewise.
     needs
         Names of the datasets without which it cannot be run.
     uses
@@ -108,9 +113,15 @@ class Item:
     name: str
     title: str
     run: Callable[[Work], Outcome]
-    draw: Callable[[Sequence[Row]], Figure]
+    draw: Callable[[Sequence[Row]], Figure] | None = None
+    table: Callable[[Sequence[Row]], list[Cells]] | None = None
     needs: tuple[str, ...] = ()
     uses: tuple[str, ...] = ()
+
+
+def named(rows: Sequence[Row], heads: Mapping[str, str]) -> list[Cells]:
+    """A table to read of some columns of the rows, each under another head."""
+    return [{head: str(row[name]) for name, head in heads.items()} for row in rows]
 
 
 @dataclass(frozen=True)

@@ -1,41 +1,63 @@
-"""docs/paper.md: the paper's claims against ours, written from results.json alone."""
+"""docs/paper.md: the paper's claims against ours, written from a folder of results alone."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from deptriad.paper import NAMES
-from deptriad.paper.item import verdicts
+from deptriad.paper import NAMES, items
+from deptriad.paper.item import Cells, verdicts
+from deptriad.paper.runner import read, read_rows
 
 VERDICTS = {True: "holds", False: "**does not hold**", None: "cannot be compared"}
 
 HEAD = """# The paper, reproduced
 
 Every table and figure of *Dependency Triad* that reports a computation, run again by `deptriad paper all`. This page is
-written by that command from its `results.json`: the paper's statement, ours, and where they differ why.
+written by that command from its results: the numbers, the paper's statement, ours, and where they differ why.
 """
 
 
-def page(results: Mapping[str, Mapping[str, Any]], figures: str | None = None) -> str:
-    """Markdown for the entries of a results.json.
+def page(folder: Path, seen_as: str) -> str:
+    """Markdown for a folder that ``runner.run`` has written: tables from its CSV files, figures by their names.
 
     Parameters
     ----------
-    results
-        Entries by item, as ``runner.read`` gives them.
-    figures
-        The folder of the figures as the page sees it; without one the page has none.
+    folder
+        Where the results are.
+    seen_as
+        The same folder as the page sees it, which has to find the figures.
     """
+    results = read(folder)
     known = [results[name] for name in NAMES if name in results]
-    parts = [HEAD, _summary(known), *(_section(entry, figures) for entry in known)]
+    sections = [_section(entry, _shown(entry, folder, seen_as)) for entry in known]
+    parts = [HEAD, _summary(known), *sections]
     absent = [name for name in NAMES if name not in results]
     if absent:
         parts.append(f"Not run: {', '.join(absent)}.\n")
     return "\n".join(parts)
 
 
-def _summary(entries: list[Mapping[str, Any]]) -> str:
+def _shown(entry: Mapping[str, Any], folder: Path, seen_as: str) -> str:
+    """The item itself: a table of the kept numbers, or its figure."""
+    (item,) = items([entry["name"]])
+    if item.table is None:
+        return f"![{_text(entry['title'])}]({seen_as}/{item.name}.png)"
+    return _markdown(item.table(read_rows(folder / f"{item.name}.csv")))
+
+
+def _markdown(lines: Sequence[Cells]) -> str:
+    heads = list(lines[0])
+    cells = [
+        heads,
+        ["---"] * len(heads),
+        *([_text(line[head]) for head in heads] for line in lines),
+    ]
+    return "\n".join(f"| {' | '.join(line)} |" for line in cells)
+
+
+def _summary(entries: Sequence[Mapping[str, Any]]) -> str:
     lines = [
         "| item | | claims | hold | do not | cannot be compared |",
         "|---|---|--:|--:|--:|--:|",
@@ -50,10 +72,8 @@ def _summary(entries: list[Mapping[str, Any]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _section(entry: Mapping[str, Any], figures: str | None) -> str:
-    lines = [f"## {entry['name']}", "", f"{_text(entry['title'])}.", ""]
-    if figures is not None:
-        lines += [f"![{_text(entry['title'])}]({figures}/{entry['name']}.png)", ""]
+def _section(entry: Mapping[str, Any], shown: str) -> str:
+    lines = [f"## {entry['name']}", "", f"{_text(entry['title'])}.", "", shown, ""]
     lines += ["| the paper | ours | |", "|---|---|---|"]
     for claim in entry["claims"]:
         why = f": {_text(claim['why'])}" if claim["why"] else ""

@@ -1,4 +1,4 @@
-"""Running items: a CSV, a figure and an entry in results.json for each; a run that was killed goes on."""
+"""Running items: a CSV, for a figure its pictures, and an entry in results.json; a run that was killed goes on."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from deptriad.paper.data import Library
 from deptriad.paper.item import Item, Row, Work
 from deptriad.utils import files
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 FORMAT, VERSION = "deptriad paper results", 1
 RESULTS = "results.json"
@@ -137,7 +140,8 @@ def _run_one(
     outcome = item.run(work)
     seconds = perf_counter() - start
     write_rows(folder / f"{item.name}.csv", outcome.rows)
-    _draw(item, outcome.rows, folder)
+    if item.draw is not None:
+        _save_figure(item.draw(outcome.rows), folder / item.name)
     shutil.rmtree(parts, ignore_errors=True)
     return {
         "name": item.name,
@@ -184,8 +188,13 @@ def write_rows(path: Path, rows: Sequence[Row]) -> None:
         writer.writerows(rows)
 
 
-def _draw(item: Item, rows: Sequence[Row], folder: Path) -> None:
-    figure = item.draw(rows)
+def read_rows(path: Path) -> list[Row]:
+    """The rows of a CSV, every cell as text."""
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def _save_figure(figure: Figure, path: Path) -> None:
     for kind in ("png", "svg"):
-        with files.whole(folder / f"{item.name}.{kind}") as partial:
+        with files.whole(path.with_name(f"{path.name}.{kind}")) as partial:
             figure.savefig(partial, dpi=150, metadata={"Date": None} if kind == "svg" else None)

@@ -11,24 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deptriad.paper.data import NINE
-from deptriad.paper.figures import (
-    CYCLE,
-    GREY,
-    INK,
-    MARKS,
-    column,
-    legend_below,
-    name_panel,
-    panels,
-    sheet,
-    those,
-    values,
-)
-from deptriad.paper.item import Claim, Item, Outcome, Row, Work
+from deptriad.paper.figures import column, those, values
+from deptriad.paper.item import Cells, Claim, Item, Outcome, Row, Work
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from deptriad.analysis.analysis import Analysis
 
 SUM, CERTIFIED, SPLIT = "plan (sum)", "plan (certified)", "split"
@@ -282,62 +268,36 @@ def _notes() -> list[str]:
 # --- the figure ---------------------------------------------------------------------------------------------------
 
 
-def draw(rows: Sequence[Row]) -> Figure:
-    """A panel for each distance: scores of all attributes beside the guess that sees nothing."""
-    distances = values(rows, "tvd")
-    figure = sheet(len(distances), size=(6.0, 3.8))
-    for axes, distance, letter in zip(
-        panels(figure, len(distances), sharey=True), distances, "ab", strict=False
-    ):
-        here = those(rows, tvd=distance)
-        names = values(here, "attribute")
-        place = np.arange(len(names))
-        base = those(here, strategy=SPLIT, attacker=BAYES)
-        axes.bar(
-            place,
-            column(base, "majority_macro_f1"),
-            0.8,
-            color="#e8eaee",
-            label="commonest value, no report",
+def table(rows: Sequence[Row]) -> list[Cells]:
+    """Macro-F1 of each attack with its interval, between the guess that sees nothing and the one without noise."""
+    return [
+        _line(distance, name, those(rows, tvd=distance, attribute=name))
+        for distance in values(rows, "tvd")
+        for name in values(those(rows, tvd=distance), "attribute")
+    ]
+
+
+def _line(distance: str, name: str, attacks: Sequence[Row]) -> Cells:
+    (base,) = those(attacks, strategy=SPLIT, attacker=BAYES)
+    scores = {
+        f"{row['strategy']}, {row['attacker']}": "{:.3f} ({:.3f} to {:.3f})".format(
+            *(float(row[key]) for key in ("macro_f1", "low", "high"))
         )
-        series = dict.fromkeys((str(row["strategy"]), str(row["attacker"])) for row in here)
-        for index, (strategy, attacker) in enumerate(series):
-            own = those(here, strategy=strategy, attacker=attacker)
-            centre, low, high = (column(own, name) for name in ("macro_f1", "low", "high"))
-            axes.errorbar(
-                place + 0.13 * (index - (len(series) - 1) / 2),
-                centre,
-                np.maximum([centre - low, high - centre], 0.0),
-                fmt=MARKS[index],
-                ms=4,
-                lw=1,
-                color=CYCLE[index],
-                label=f"{strategy}, {attacker}",
-            )
-        top = those(here, strategy=SPLIT, attacker=BAYES)
-        axes.plot(
-            place,
-            column(top, "ceiling_macro_f1"),
-            "_",
-            ms=22,
-            color=GREY,
-            label="without any noise",
-        )
-        budgets = ", ".join(
-            f"{name} {column(those(here, strategy=name), 'epsilon')[0]:.2f}"
-            for name in (SUM, CERTIFIED, SPLIT)
-        )
-        name_panel(axes, letter, f"distance {float(distance):g}: ε = {budgets}")
-        axes.set_xticks(place, names, rotation=35, ha="right", color=INK)
-    figure.axes[0].set_ylabel("macro-F1 of the attack")
-    legend_below(figure, 4)
-    return figure
+        for row in attacks
+    }
+    return {
+        "distance": f"{float(distance):g}",
+        "attribute": name,
+        "commonest value, no report": f"{float(base['majority_macro_f1']):.3f}",
+        **scores,
+        "without any noise": f"{float(base['ceiling_macro_f1']):.3f}",
+    }
 
 
 ITEM = Item(
     "table-5",
     "Attribute inference at equal error of 3-way marginals: a plan against splitting",
     run,
-    draw,
+    table=table,
     needs=("acs",),
 )
