@@ -41,6 +41,35 @@ def test_thinned_robust_profiles_are_never_below_the_truth(uncertain, knots, eps
     assert oracle.is_bound(reported, oracle.leakage(uncertain.cloud(), epsilon))
 
 
+@given(
+    boxes(max_rows=3, max_columns=5, tiny=True),
+    st.integers(2, 6),
+    budgets(),
+    st.floats(1.0, 1e3),
+    st.sampled_from([0.0, 1e-3]),
+)
+def test_thinned_curves_of_boxes_with_tiny_entries(uncertain, knots, epsilon, gamma, lost):
+    """Leakage, sticks and δ of the thinned curve: all above the truth of the box."""
+    thinned = dt.profile(uncertain.box).thin(knots)
+    cloud = uncertain.cloud()
+    assert oracle.is_bound(thinned.leakage(epsilon), oracle.leakage(cloud, epsilon))
+    assert oracle.is_bound(thinned.hockey_stick(gamma), oracle.hockey_stick(cloud, gamma))
+    out = min(epsilon, 5.0)
+    truth = oracle.delta_out(cloud, oracle.exp(out), epsilon, lost)
+    assert oracle.is_bound(thinned.delta_at(out, epsilon, lost), truth)
+
+
+def test_the_last_knot_takes_the_highest_of_several_flat_lines():
+    """Slopes made monotone leave several lines with lower = 0; keeping the last of them lost 12 nats."""
+    table = [[0.04, 0.15, 3e-25, 0.81], [0.1, 0.09, 0.31, 0.5]]
+    curve = dt.profile(dt.Relative(0.3).box(table))
+    for knots in (2, 3, 4):
+        assert curve.thin(knots).leakage(50.0) >= curve.leakage(50.0) >= dt.leakage(table, 50.0)
+    several = dt.Profile([0.5, 0.4, 0.3], [0.1, 0.0, 0.0])
+    assert several.gap.tolist() == [0.5, 0.4]
+    assert several.thin(2).leakage(50.0) == several.leakage(50.0)
+
+
 @pytest.mark.parametrize("size", [5, 30])
 @pytest.mark.parametrize("knots", [2, 3, 4, 8])
 def test_thinned_profiles_lie_above_the_exact_one_on_a_dense_grid(size, knots):

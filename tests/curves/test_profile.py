@@ -1,6 +1,7 @@
 """Profile and Triad: pure maths on a few floats."""
 
 import math
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -318,3 +319,17 @@ def test_triads_of_an_array_can_be_taken_out():
     assert len(many) == 2
     assert many[1].phi == pytest.approx(0.2)
     assert many[1].leakage(1.0) == pytest.approx(many.leakage(1.0)[1], rel=1e-14)
+
+
+# ------------------------------------------------------------------------------- at the end of the range
+
+
+@pytest.mark.parametrize("alpha", [700.0, 709.0, 735.0, 744.0, 746.0, 1e4])
+@pytest.mark.parametrize("delta", [0.0, 1e-3])
+def test_a_triad_of_huge_ratios_is_never_below_its_own_formula(alpha, delta):
+    """(φ − δ)/(e^α − 1) leaves the floats near α = 709 and loses its digits before it is gone."""
+    made = dt.Triad(alpha=alpha, phi=0.3, delta=delta)
+    for epsilon in (600.0, 700.0, 740.0, 745.0, 1e3, 1e5):
+        truth = oracle.triad_leakage(oracle.exp(alpha), Decimal(0.3), Decimal(delta), epsilon)
+        assert oracle.is_bound(made.leakage(epsilon), truth)
+        assert made.leakage(epsilon) <= max(alpha, epsilon + math.log(0.3)) * (1 + 1e-12)

@@ -129,9 +129,9 @@ def _edges(draw, row: list[Fraction]) -> tuple[list[Fraction], list[Fraction]]:
 
 
 @st.composite
-def boxes(draw, max_rows=5, max_columns=8):
-    """Boxes of up to 5×8 around a table that is not tiny anywhere."""
-    centre = draw(_fractions(2, max_rows, 2, max_columns, tiny=False))
+def boxes(draw, max_rows=5, max_columns=8, tiny=False):
+    """Boxes of up to 5×8 around a table that is not tiny anywhere, unless that is asked for."""
+    centre = draw(_fractions(2, max_rows, 2, max_columns, tiny))
     edges = [draw(_edges(row)) for row in centre]
     return Uncertain(centre, [low for low, _ in edges], [up for _, up in edges])
 

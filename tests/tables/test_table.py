@@ -235,3 +235,19 @@ def test_hostile_labels_stay_on_their_line():
     sentence = str(dt.where(table, 1.0))
     assert sentence.isprintable()
     assert "</script>" in sentence or "[red]" in sentence
+
+
+def test_entries_where_floats_lose_their_digits_are_refused():
+    """[[.25, .5, .25], [5e-324, 5e-324, 1]] at ε = 1000 once gave 743.459 for 743.747."""
+    for bad in (5e-324, 1e-310, 9e-301):
+        with pytest.raises(ValueError, match=rf"has {bad} in row 1, column 0: expected 0 or at"):
+            dt.Conditional([[0.25, 0.5, 0.25], [bad, 0.0, 1.0]])
+        with pytest.raises(ValueError, match="table 0: table has"):
+            dt.leakages(np.array([[[0.5, 0.5], [bad, 1.0]]]), 1.0)
+    assert dt.Conditional([[0.5, 0.5], [1e-300, 1.0]]).table[1, 0] == 1e-300
+
+
+def test_edges_of_a_box_move_outward_where_floats_lose_their_digits():
+    box = dt.Box([[1e-310, 0.1], [0.0, 0.5]], [[0.9, 1.0], [1e-305, 1.0]])
+    assert box.lower[0, 0] == 0.0
+    assert box.upper[1, 0] == 1e-300

@@ -157,6 +157,10 @@ class Profile(_Curve):
             )
         if (np.diff(self.lower) > 0.0).any():
             raise ValueError("lower increases, expected the lines by decreasing lower: sort them")
+        if not np.diff(self.lower).all():  # of parallel lines the highest counts, also as the last
+            starts = np.flatnonzero(np.append(True, np.diff(self.lower)))
+            object.__setattr__(self, "gap", _frozen(np.maximum.reduceat(self.gap, starts), "gap"))
+            object.__setattr__(self, "lower", _frozen(self.lower[starts], "lower"))
 
     @classmethod
     def from_knots(cls, gamma: ArrayLike, value: ArrayLike, *, exact: bool = False) -> Profile:
@@ -275,6 +279,11 @@ def _frozen(values: ArrayLike, name: str) -> Floats:
     return array
 
 
+def _all_digits(slope: Floats) -> Floats:
+    """Slopes too small to keep all their digits become 0, which is on the safe side: a line rises with its ``gap``."""
+    return np.where(slope < np.finfo(np.float64).tiny, 0.0, slope)
+
+
 def _corners(gap: Floats, lower: Floats) -> Floats:
     """η = γ − 1 of the corners of the highest of lines by decreasing lower, 0 first; lines in a rounding are one."""
     kept: list[int] = []
@@ -298,7 +307,7 @@ def _corners(gap: Floats, lower: Floats) -> Floats:
 def _chords(eta: Floats, stick: Floats) -> tuple[Floats, Floats]:
     """Lines through neighbouring points, above both of them in floating point too; the last one is flat."""
     slope = np.append(-np.diff(stick) / np.diff(eta), 0.0)
-    slope = np.minimum.accumulate(slope)
+    slope = np.minimum.accumulate(_all_digits(slope))
     left = stick + eta * slope
     right = np.append(stick[1:] + eta[1:] * slope[:-1], 0.0)
     return np.maximum(left, right) * widening(4), slope
@@ -390,6 +399,11 @@ class Triad(_Curve):
             )
         return super().leakage(epsilon, mechanism_delta, delta)
 
+    def _pure_leakage(self, budget: Floats, focus: Floats) -> Floats:
+        """No more than max(α, ln(1 + δt)), where the chord ends: of use where its slope is too small for a float."""
+        beyond = lines.leakage(np.asarray(self.delta), np.zeros(()), budget, focus)
+        return np.minimum(super()._pure_leakage(budget, focus), np.maximum(self.alpha, beyond))
+
     def __len__(self) -> int:
         """How many triads an array of them holds."""
         return len(np.atleast_1d(self.phi))
@@ -411,7 +425,7 @@ class Triad(_Curve):
             slope = (
                 (phi - delta) * np.exp(-alpha) / -np.expm1(-alpha)
             )  # (φ − δ)/(e^α − 1), no overflow
-        chord = (phi, np.where(alpha > 0.0, slope, 0.0) / widening(8))
+        chord = (phi, _all_digits(np.where(alpha > 0.0, slope, 0.0) / widening(8)))
         return [chord, (delta, np.zeros(()))] if delta.any() else [chord]
 
     def __repr__(self) -> str:

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 TOLERANCE = 1e-9
 """How far from 1 a row may sum before it is an error."""
 
+LEAST = 1e-300
+"""The least positive entry: ratios stay below 1e301, far from where floats end and digits are lost."""
+
 Labels = Sequence[Any] | None
 """One label for each value; kept as a tuple of text."""
 
@@ -122,6 +125,7 @@ class Conditional(_Named):
         self._take_labels(self.table)
         self._check_labels(table.shape)
         self._check_entries(table, "table")
+        self._check_tiny(table)
         sums = table.sum(axis=1)
         if (bad := np.abs(sums - 1.0) > TOLERANCE).any():
             row = int(np.argmax(bad))
@@ -129,6 +133,14 @@ class Conditional(_Named):
                 f"{self._row(row)} sums to {sums[row]:.12g}, not 1: {_remedy(self.table, table)}"
             )
         object.__setattr__(self, "table", _read_only(normalised(table, sums)))
+
+    def _check_tiny(self, table: Floats) -> None:
+        if (tiny := (table > 0.0) & (table < LEAST)).any():
+            row, column = (int(index) for index in np.argwhere(tiny)[0])
+            raise ValueError(
+                f"table has {table[row, column]} in {self._row(row)}, column {column}: expected 0 or at least {LEAST}, "
+                "below which floats lose their digits; put 0 there, or make a Box with a lower edge of 0"
+            )
 
     @classmethod
     def from_counts(
@@ -180,7 +192,8 @@ class Conditional(_Named):
 class Box(_Named):
     """All tables p(source | target) between two edges, entry by entry, whose rows sum to 1.
 
-    Edges are clipped to [0, 1] and tightened with "rows sum to 1", so that each is attained by some table.
+    Edges are clipped to [0, 1] and tightened with "rows sum to 1", so that each is attained by some table. Edges
+    between 0 and 1e-300 move outward, to one of the two.
 
     Examples
     --------
@@ -209,6 +222,8 @@ class Box(_Named):
         lower = normalised(lower, np.maximum(lower.sum(axis=1), 1.0))
         upper = normalised(upper, np.minimum(upper.sum(axis=1), 1.0))
         lower, upper = _tightened(lower, upper)
+        lower = np.where(lower < LEAST, 0.0, lower)
+        upper = np.where((upper > 0.0) & (upper < LEAST), LEAST, upper)
         object.__setattr__(self, "lower", _read_only(lower))
         object.__setattr__(self, "upper", _read_only(upper))
 
@@ -323,7 +338,7 @@ def _are_clean(stack: Floats) -> bool:
     """Whether a stack of tables passes every check at once; if not, they are looked at one by one."""
     sums = stack.sum(axis=2, dtype=np.float64)
     return bool(
-        (stack >= 0.0).all() and (np.abs(sums - 1.0) <= TOLERANCE).all()
+        ((stack == 0.0) | (stack >= LEAST)).all() and (np.abs(sums - 1.0) <= TOLERANCE).all()
     ) and not np.ma.is_masked(stack)
 
 
