@@ -25,6 +25,7 @@ from deptriad.totals.proof import Proof, verify
 from deptriad.totals.totals import ApproximateTotal, Totals, approximate_total, target_total
 from deptriad.utils import html_table
 from deptriad.utils.arrays import as_budget, as_whole
+from deptriad.utils.errors import Note, Parameter
 from deptriad.utils.text import printable, rounded_up, times
 
 if TYPE_CHECKING:
@@ -96,12 +97,11 @@ def _for_all_tables(prior: Prior, uncertainty: Confidence) -> Confidence:
             "level is to hold for all tables at once"
         )
     if prior.chosen:
-        warnings.warn(
-            "Confidence is no guarantee here, since the values were chosen by looking at the same records: fix the "
-            "schema beforehand, from other data, and do not merge thin values",
-            UserWarning,
-            stacklevel=3,
+        said = (
+            " is no guarantee here, since the values were chosen by looking at the same records: fix the schema "
+            "beforehand, from other data, and do not merge thin values"
         )
+        warnings.warn(Note(Parameter("Confidence"), said), stacklevel=3)
     return replace(uncertainty, cells=uncertainty.cells or prior.cells)
 
 
@@ -123,11 +123,12 @@ def _joined(parts: list[Triad]) -> Triad:
 def _warn_of_unknown(prior: Prior) -> None:
     if prior.unknown:
         shown = ", ".join(f"{each.attribute} = {each.value}" for each in prior.unknown[:10])
-        warnings.warn(
+        said = (
             "values without a single record are wholly uncertain, so that leakages about their attributes come close "
-            f"to the whole budget: {printable(shown)}; leave them out with thin='drop', or out of the schema",
-            UserWarning,
-            stacklevel=3,
+            f"to the whole budget: {printable(shown)}; leave them out with "
+        )
+        warnings.warn(
+            Note(said, Parameter("thin", "'drop'"), ", or out of the schema"), stacklevel=3
         )
 
 

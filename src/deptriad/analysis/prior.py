@@ -18,6 +18,7 @@ from deptriad.data.thin_values import merged, thin_of
 from deptriad.tables.table import Box, Conditional
 from deptriad.tables.uncertainty import Absolute, Confidence, Relative, Spread, Uncertainty
 from deptriad.utils.arrays import as_whole
+from deptriad.utils.errors import InvalidValue, Note, Parameter
 from deptriad.utils.text import printable
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ class Prior:
         chosen: bool = False,
         kind: str = "pandas",
     ) -> Self:
-        as_whole(min_records, "min_records", 0)
+        as_whole(min_records, Parameter("min_records"), 0)
         if thin not in ("keep", "merge", "drop"):
             raise ValueError(f"thin is {thin!r}, expected 'keep', 'merge' or 'drop'")
         report: list[ThinValue] = []
@@ -198,7 +199,9 @@ class Prior:
         used = self._used[self.schema[target].name]
         rows = np.flatnonzero(used.any(axis=0))
         if not rows.size:
-            raise ValueError(f"no value of {target!r} is left to protect: lower min_records")
+            raise InvalidValue(
+                f"no value of {target!r} is left to protect: lower ", Parameter("min_records")
+            )
         frequencies = self._frequencies(source, target)[:, rows]
         share = used[:, rows] / used[:, rows].sum(axis=0)
         return Conditional(
@@ -227,13 +230,22 @@ class Prior:
 
     def _confidence_box(self, source: str, target: str, uncertainty: Confidence) -> Box:
         if self.counts.weighted:
-            raise ValueError(
-                "Confidence needs plain counts, and these are weighted: use Relative, or Spread with by="
+            raise InvalidValue(
+                Parameter("Confidence"),
+                " needs plain counts, and these are weighted: use ",
+                *(
+                    Parameter("Relative"),
+                    ", or ",
+                    Parameter("Spread"),
+                    " with ",
+                    Parameter("by", ""),
+                ),
             )
         if len(self.sources) > 1:
-            raise ValueError(
-                f"Confidence is for records of one population, and there are {len(self.sources)} sources: use Spread, "
-                "or make the prior without by="
+            raise InvalidValue(
+                Parameter("Confidence"),
+                f" is for records of one population, and there are {len(self.sources)} sources: use ",
+                *(Parameter("Spread"), ", or make the prior without ", Parameter("by", "")),
             )
         if uncertainty.cells is None:
             uncertainty = replace(uncertainty, cells=self.cells)
@@ -243,9 +255,10 @@ class Prior:
 
     def _spread_box(self, source: str, target: str, uncertainty: Spread) -> Box:
         if len(self.sources) < 2:
-            raise ValueError(
-                "Spread needs several sources, and there is one: pass by= and the column that tells them apart, or "
-                "use Relative or Confidence"
+            raise InvalidValue(
+                *(Parameter("Spread"), " needs several sources, and there is one: pass "),
+                *(Parameter("by", ""), " and the column that tells them apart, or use "),
+                *(Parameter("Relative"), " or ", Parameter("Confidence")),
             )
         used = self._used[self.schema[target].name]
         rows = np.flatnonzero(used.any(axis=0))
@@ -340,9 +353,8 @@ def _warn_of(values: Sequence[ThinValue], min_records: int, several: bool) -> No
     one = len(values) == 1
     number = "1 target value has" if one else f"{len(values)} target values have"
     sources = " in all sources, or in all but one" if several else ""
-    warnings.warn(
+    said = (
         f"{number} fewer than {min_records} records{sources}, too few to know {'its' if one else 'their'} "
-        f"tables by: {shown}{more}; merge or drop them with thin (--thin)",
-        UserWarning,
-        stacklevel=4,
+        f"tables by: {shown}{more}; merge or drop them with "
     )
+    warnings.warn(Note(said, Parameter("thin", "")), stacklevel=4)

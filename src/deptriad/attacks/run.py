@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from deptriad.attacks.attacker import Attacker
     from deptriad.attacks.result import AttackResult, AttackResults
     from deptriad.collection.strategy import Strategy
-    from deptriad.utils.progress import Progress
-
+    from deptriad.utils.errors import InvalidValue, Parameter
+from deptriad.utils.progress import Progress
 
 ATTACKERS = ("bayes", "boosting", "tabtransformer")
 """Attackers that have a name."""
@@ -189,9 +189,9 @@ def _targets(asked: Strategy, targets: Sequence[str] | None, own: bool) -> list[
         raise ValueError("targets is empty, expected the name of at least one attribute")
     hidden = [name for name in aims if not own and _all_about(asked, name)]
     if hidden and (targets is not None or len(hidden) == len(aims)):
-        raise ValueError(
-            f"every question is about {hidden[0]!r} itself, so that nothing is left to see: attack it with own=True, "
-            "or collect others"
+        raise InvalidValue(
+            f"every question is about {hidden[0]!r} itself, so that nothing is left to see: attack it with ",
+            *(Parameter("own", "True"), ", or collect others"),
         )
     return [name for name in aims if name not in hidden]
 

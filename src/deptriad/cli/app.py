@@ -21,7 +21,7 @@ from rich.table import Table
 from typer.core import TyperGroup
 
 from deptriad.analysis.leakage_matrix import Leak
-from deptriad.cli.words import reason, spoken
+from deptriad.cli.words import reason
 from deptriad.utils.files import spelt
 from deptriad.utils.text import printable, rounded_up, times
 
@@ -83,8 +83,8 @@ def _in_short(error: Exception) -> str:
     )
 
 
-def _show_warning(message: Warning | str, *_: Any) -> None:
-    typer.echo(f"note: {printable(spoken(str(message)))}", err=True)
+def _show_warning(message: Warning, *_: Any) -> None:
+    typer.echo(f"note: {printable(reason(message))}", err=True)
 
 
 app = typer.Typer(

@@ -1,51 +1,44 @@
 """What the library says about parameters, put for someone who types options and edits files."""
 
-import re
+from deptriad.utils.errors import Parameter, Worded
 
-SPOKEN = (
-    (r"\b(unseen|missing)='(\w+)'", r'"\1": "\2"'),  # as in the file of a schema
-    (r"pass schema=Schema\.infer\(data\), or --schema", "pass --schema"),
-    (r"\bthin='(\w+)'", r"--thin \1"),
-    (r"\bown=True\b", "--own"),
-    (r"\bthin \(--thin\)", "--thin"),
-    (r"(?<![\w'-])(by|weight)=(?![\w'\"])", r"--\1"),
-    (r"(?<![\w'-])min_records\b", "--min-records"),
-    (r"\bsay fixed=\{['\"](.*)['\"]: 0\}", r"say --fixed \1=0"),
-    (r"\b(fixed|lower|upper)\[(['\"])(.*?)\2\]", r"--\1 \3"),
-    (r"\btotal\[(['\"])(.*?)\1\]", r"--total-of \2"),
-    (r"\bweights\[(['\"])(.*?)\1\]", r"--importance \2"),
-    (r"^total names\b", "--total-of names"),
-    (r"^weights names\b", "--importance names"),
-    (r"^(fixed|lower|upper) names\b", r"--\1 names"),
-    (r"^(total|out) is\b", r"--\1 is"),
-    (
-        r"(?<!['\"\w])(Relative|Absolute|Spread|Confidence)(?![('\"\w])",
-        lambda kind: kind[1].lower(),
-    ),
-)
-"""Patterns of what is said in Python, and how the command line says it."""
+OPTIONS = {
+    "weights": "--importance",
+    "schema": "--schema and a file that `deptriad schema` wrote",
+    "Relative": "relative",
+    "Absolute": "absolute",
+    "Spread": "spread",
+    "Confidence": "confidence",
+}
+"""Parameters whose option is not called like them."""
+
+FIELDS = ("missing", "unseen")
+"""What stands in the file of a schema."""
 
 
-def spoken(message: str) -> str:
-    """A message of the library in the words of the command line.
+def option(parameter: Parameter) -> str:
+    """How the command line, or a file, spells a parameter.
 
-    >>> spoken("Spread needs several sources, and there is one: pass by= and the column")
-    'spread needs several sources, and there is one: pass --by and the column'
+    >>> option(Parameter("min_records")), option(Parameter("fixed", "0", key="age"))
+    ('--min-records', '--fixed age=0')
     """
-    for pattern, words in SPOKEN:
-        message = re.sub(pattern, words, message)
-    return message
+    name, code, key = parameter
+    value = (code or "").strip("'")
+    if name in FIELDS:
+        return f'"{name}": "{value}"'
+    spelt = OPTIONS.get(name, f"--{name.replace('_', '-')}")
+    if key is not None:
+        spelt = "--total-of" if name == "total" else spelt
+        return f"{spelt} {key}" + (f"={value}" if value else "") if key else spelt
+    return spelt if value in ("", "True") or name in OPTIONS else f"{spelt} {value}"
 
 
 def reason(error: Exception) -> str:
-    """What went wrong, without numbers of the operating system."""
-    if isinstance(error, FileNotFoundError) and error.filename and error.strerror:
-        plain = error.strerror.startswith("No such file")
-        return f"there is no file {error.filename}" if plain else _placed(error)
+    """What went wrong, in the words of the command line and without numbers of the operating system."""
+    if isinstance(error, Worded):
+        return error.said(option)
     if isinstance(error, OSError) and error.filename and error.strerror:
-        return _placed(error)
-    return spoken(str(error))
-
-
-def _placed(error: OSError) -> str:
-    return f"{error.filename}: {error.strerror}"
+        if error.strerror.startswith("No such file"):
+            return f"there is no file {error.filename}"
+        return f"{error.filename}: {error.strerror}"
+    return str(error)

@@ -15,6 +15,7 @@ from deptriad.collection.split import as_strategy
 from deptriad.collection.strategy import Strategy
 from deptriad.data.schema import Schema
 from deptriad.utils import files
+from deptriad.utils.errors import InvalidValue, Parameter
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -85,10 +86,14 @@ def perturb_file(
     from deptriad.data import readers
 
     if os.path.splitext(out)[1].lower() not in (".parquet", ".pq", ".parq"):
-        raise ValueError(f"out is {os.fspath(out)!r}, expected the name of a .parquet file")
+        raise InvalidValue(
+            Parameter("out"), f" is {os.fspath(out)!r}, expected the name of a .parquet file"
+        )
     asked = as_strategy(strategy)
     if _is_same_file(data, out):
-        raise ValueError(f"out is {os.fspath(out)!r}, the data itself, expected another file")
+        raise InvalidValue(
+            Parameter("out"), f" is {os.fspath(out)!r}, the data itself, expected another file"
+        )
     frame = readers.opened(data, schema=asked.schema).select(*asked.released.names)
     with files.whole(out) as partial:
         return _written(asked, frame, partial, rng, progress)

@@ -17,6 +17,7 @@ from deptriad.data.categories import (
     labels,
 )
 from deptriad.utils import files
+from deptriad.utils.errors import InvalidValue, Parameter
 from deptriad.utils.text import brief, printable, shortened
 
 OTHER, MISSING = "(other)", "(missing)"
@@ -70,27 +71,32 @@ class Attribute:
         else:
             object.__setattr__(self, "edges", checked_edges(self.name, self.edges))
         if self.missing not in ("category", "other", "error"):
-            raise ValueError(
-                f"attribute {self.name!r} has missing={self.missing!r}, expected 'category', 'other' or 'error'"
+            raise InvalidValue(
+                *(f"attribute {self.name!r} has ", Parameter("missing", repr(self.missing))),
+                ", expected 'category', 'other' or 'error'",
             )
         if self.unseen not in ("error", "other"):
-            raise ValueError(
-                f"attribute {self.name!r} has unseen={self.unseen!r}, expected 'error' or 'other'"
+            raise InvalidValue(
+                *(f"attribute {self.name!r} has ", Parameter("unseen", repr(self.unseen))),
+                ", expected 'error' or 'other'",
             )
         if self.missing == "other" and self.unseen != "other":
-            raise ValueError(
-                f"attribute {self.name!r} has missing='other', which needs unseen='other'"
+            raise InvalidValue(
+                *(f"attribute {self.name!r} has ", Parameter("missing", "'other'")),
+                *(", which needs ", Parameter("unseen", "'other'")),
             )
         for label, policy in zip(self.values[self.declared :], self._policies, strict=True):
             if self.categories is not None and label in self.categories:
-                raise ValueError(
+                raise InvalidValue(
                     f"attribute {self.name!r} has the category {label!r}, which reads like its {policy} values: rename "
-                    f"it in the data, or set {policy}='error'"
+                    "it in the data, or set ",
+                    Parameter(policy, "'error'"),
                 )
         if self.size > MOST_VALUES:
-            raise ValueError(
+            raise InvalidValue(
                 f"attribute {self.name!r} has {self.size:,} values, expected at most {MOST_VALUES:,}: bin a number, or "
-                "declare the frequent ones and set unseen='other'"
+                "declare the frequent ones and set ",
+                Parameter("unseen", "'other'"),
             )
 
     @property

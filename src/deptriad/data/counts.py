@@ -18,6 +18,7 @@ import numpy as np
 from deptriad.data.attribute import Attribute
 from deptriad.data.schema import Schema
 from deptriad.utils import files
+from deptriad.utils.errors import InvalidValue, Parameter
 from deptriad.utils.text import closest
 
 if TYPE_CHECKING:
@@ -225,11 +226,13 @@ class Counts:
 
         for name, role in ((by, "by"), (weight, "weight")):
             if name is not None and name in schema:
-                raise ValueError(
-                    f"column {name!r} is an attribute and {role}= too: leave it out with schema.without({name!r})"
+                raise InvalidValue(
+                    *(f"column {name!r} is an attribute and ", Parameter(role, "")),
+                    f" too: leave it out with schema.without({name!r})",
                 )
         if by is not None and by == weight:
-            raise ValueError(f"column {by!r} is both by= and weight=, expected two columns")
+            both = (Parameter("by", ""), " and ", Parameter("weight", ""))
+            raise InvalidValue(f"column {by!r} is both ", *both, ", expected two columns")
         frame = readers.opened(data, query, schema)
         column_types.require(
             frame, [*schema.names, *([by] if by else []), *([weight] if weight else [])]
@@ -490,9 +493,10 @@ def _sources(frame: Frame, by: str | None) -> Attribute | None:
 def _refuse_size(schema: Schema, cells: int) -> None:
     if cells > MOST_CELLS:
         largest = max(schema, key=lambda attribute: attribute.size)
-        raise ValueError(
+        raise InvalidValue(
             f"the tables would have {cells:,} cells, expected at most {MOST_CELLS:,}: {largest.name!r} has "
-            f"{largest.size:,} values; declare fewer and set unseen='other', or bin them"
+            f"{largest.size:,} values; declare fewer and set ",
+            *(Parameter("unseen", "'other'"), ", or bin them"),
         )
 
 

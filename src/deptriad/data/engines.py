@@ -18,6 +18,7 @@ from deptriad.data.batches import Batch, arrays, batches
 from deptriad.data.column_types import Frame, require
 from deptriad.data.encoding import ABSENT, UNSEEN, Encoder, code_of, is_empty
 from deptriad.data.readers import opened
+from deptriad.utils.errors import InvalidValue, Parameter
 from deptriad.utils.text import printable
 
 if TYPE_CHECKING:
@@ -122,13 +123,15 @@ def refuse_codes(frame: Frame, schema: Schema, refused: NDArray[np.int64]) -> No
         name = attribute.name
         if unseen:
             what = "values outside its edges" if attribute.kind == "bins" else "undeclared values"
-            raise ValueError(
+            raise InvalidValue(
                 f"column {name!r} has {unseen:,} {what}{_examples(frame, attribute)}: declare them in the "
-                "schema, or set unseen='other' there"
+                "schema, or set ",
+                *(Parameter("unseen", "'other'"), " there"),
             )
         if absent:
-            raise ValueError(
-                f"column {name!r} has {absent:,} missing values, which its schema refuses: set missing='category' there"
+            raise InvalidValue(
+                f"column {name!r} has {absent:,} missing values, which its schema refuses: set ",
+                *(Parameter("missing", "'category'"), " there"),
             )
 
 

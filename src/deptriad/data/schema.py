@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from deptriad.data.attribute import Attribute
 from deptriad.utils import files
+from deptriad.utils.errors import InvalidValue, Note, Parameter
 from deptriad.utils.text import brief, closest, printable, shortened
 
 if TYPE_CHECKING:
@@ -173,7 +174,7 @@ class Schema:
             each = [Attribute.from_dict(attribute) for attribute in content.get("attributes", [])]
             return cls(each, [str(note) for note in content.get("notes", [])])
         except (TypeError, ValueError) as error:
-            raise ValueError(f"{name}: {error}") from None
+            raise InvalidValue(f"{name}: ", error) from None
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a JSON file to read and edit by hand."""
@@ -189,10 +190,9 @@ def taken_as_public(
     data: Any, without: Sequence[str] | str = (), query: str | None = None
 ) -> Schema:
     """A schema inferred where none was given, with a warning: never without a word."""
-    warnings.warn(
+    said = (
         "no schema was given, so the values of each column are taken from the data itself, which is right for public "
-        "data only: pass schema=Schema.infer(data), or --schema and a file that `deptriad schema` wrote, to say so",
-        UserWarning,
-        stacklevel=3,
+        "data only: pass "
     )
+    warnings.warn(Note(said, Parameter("schema", "Schema.infer(data)"), " to say so"), stacklevel=3)
     return Schema.infer(data, without=without, query=query)

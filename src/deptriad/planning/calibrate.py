@@ -17,6 +17,7 @@ from deptriad.planning.plan import OBJECTIVES, Objective, Plan
 from deptriad.tables import uncertainty
 from deptriad.totals.totals import NUMBERS, Total, sum_up, target_total
 from deptriad.utils.arrays import as_budget, as_numbers, as_whole
+from deptriad.utils.errors import InvalidValue, Parameter
 from deptriad.utils.text import closest, rounded_up
 
 if TYPE_CHECKING:
@@ -319,55 +320,65 @@ def _by_name(given: Mapping[str, float] | None, names: tuple[str, ...], what: st
     if given is None:
         return found
     if not isinstance(given, Mapping):
-        raise ValueError(f"{what} is {given!r}, expected a mapping from names to numbers")
+        raise InvalidValue(
+            Parameter(what), f" is {given!r}, expected a mapping from names to numbers"
+        )
     for name, value in given.items():
-        if name not in names:
-            raise ValueError(f"{what} names no attribute {name!r}: {closest(name, names)}")
-        number = as_budget(value, f"{what}[{name!r}]")
+        _refuse_unknown(name, names, what)
+        entry = Parameter(what, key=name)
+        number = as_budget(value, entry)
         if number.ndim or not np.isfinite(number):
-            raise ValueError(f"{what}[{name!r}] is {value!r}, expected one finite number ≥ 0")
+            raise InvalidValue(entry, f" is {value!r}, expected one finite number ≥ 0")
         found[names.index(name)] = float(number)
     return found
+
+
+def _refuse_unknown(name: str, names: tuple[str, ...], what: str) -> None:
+    if name not in names:
+        words = f" names no attribute {name!r}: {closest(name, names)}"
+        raise InvalidValue(Parameter(what, key=""), words)
 
 
 def _agree(names: tuple[str, ...], lower: Floats, upper: Floats, fixed: Floats) -> None:
     for place, name in enumerate(names):
         low, high, given = lower[place], upper[place], fixed[place]
         if low > high:
-            raise ValueError(
-                f"lower[{name!r}] is {low:g} and upper[{name!r}] is {high:g}, expected lower ≤ upper"
-            )
+            both = (Parameter("lower", key=name), f" is {low:g} and ", Parameter("upper", key=name))
+            raise InvalidValue(*both, f" is {high:g}, expected lower ≤ upper")
         if given < low or given > high:
-            raise ValueError(
-                f"fixed[{name!r}] is {given:g}, outside its own limits lower or upper: drop one of them"
+            raise InvalidValue(
+                Parameter("fixed", key=name),
+                f" is {given:g}, outside its own limits lower or upper: drop one of them",
             )
         if high == 0.0 and math.isnan(given):
-            raise ValueError(
-                f"upper[{name!r}] is 0: say fixed={{{name!r}: 0}} if it is not released"
+            none = Parameter("fixed", "0", key=name)
+            raise InvalidValue(
+                Parameter("upper", key=name), " is 0: say ", none, " if it is not released"
             )
 
 
 def _promise(total: float | Mapping[str, float], names: tuple[str, ...]) -> Floats:
     if isinstance(total, Mapping):
         for name in total:
-            if name not in names:
-                raise ValueError(f"total names no attribute {name!r}: {closest(name, names)}")
+            _refuse_unknown(name, names, "total")
         if lacking := [name for name in names if name not in total]:
             raise ValueError(
                 f"total has no number for {lacking[0]!r}, expected one for each attribute; inf for a public one"
             )
-        limits = np.array([float(_positive(total[name], f"total[{name!r}]")) for name in names])
+        limits = np.array(
+            [float(_positive(total[name], Parameter("total", key=name))) for name in names]
+        )
     else:
-        limits = np.full(len(names), float(_positive(total, "total")))
+        limits = np.full(len(names), float(_positive(total, Parameter("total"))))
     if np.isinf(limits).all():
         raise ValueError("every total is infinite, expected a finite promise for some attribute")
     return limits
 
 
-def _positive(value: float, what: str) -> Floats:
+def _positive(value: float, what: Parameter) -> Floats:
     number = as_numbers(value, what)
     if number.ndim or not number > 0.0:
-        raise ValueError(f"{what} is {value!r}, expected one number > 0, such as 3")
+        raise InvalidValue(what, f" is {value!r}, expected one number > 0, such as 3")
     return number
 
 
@@ -375,8 +386,9 @@ def _weights(given: Mapping[str, float] | None, names: tuple[str, ...]) -> Float
     found = _by_name(given, names, "weights")
     if (found == 0.0).any():
         name = names[int(np.flatnonzero(found == 0.0)[0])]
-        raise ValueError(
-            f"weights[{name!r}] is 0, expected a number > 0: a small one matters little"
+        raise InvalidValue(
+            Parameter("weights", key=name),
+            " is 0, expected a number > 0: a small one matters little",
         )
     return np.where(np.isnan(found), 1.0, found)
 
@@ -384,8 +396,7 @@ def _weights(given: Mapping[str, float] | None, names: tuple[str, ...]) -> Float
 def _mechanisms(given: str | Mapping[str, Mechanism], names: tuple[str, ...]) -> list[str]:
     each = dict(given) if isinstance(given, Mapping) else dict.fromkeys(names, given)
     for name, value in each.items():
-        if name not in names:
-            raise ValueError(f"mechanism names no attribute {name!r}: {closest(name, names)}")
+        _refuse_unknown(name, names, "mechanism")
         if value not in ("auto", *expected_error.MECHANISMS):
             raise ValueError(
                 f"mechanism is {value!r}, expected one of auto, {', '.join(expected_error.MECHANISMS)}"

@@ -11,6 +11,7 @@ import numpy as np
 from deptriad.data.coded_records import Coded, coded_frame
 from deptriad.planning.calibrate import calibrate
 from deptriad.utils.arrays import as_numbers
+from deptriad.utils.errors import InvalidValue, Parameter
 from deptriad.witnesses.witness import witness_of_codes
 
 if TYPE_CHECKING:
@@ -29,9 +30,11 @@ SEARCH_AT_ALL = 500_000
 
 def promises_of(total: float, attributes: int) -> list[float]:
     """The grid, with the promise that was asked for."""
-    asked = as_numbers(total, "total")
+    asked = as_numbers(total, Parameter("total"))
     if asked.ndim or not 0.0 < asked < math.inf:
-        raise ValueError(f"total is {total!r}, expected one finite number above 0, such as 3")
+        raise InvalidValue(
+            Parameter("total"), f" is {total!r}, expected one finite number above 0, such as 3"
+        )
     return sorted({*(FEWER_PROMISES if attributes > MANY else PROMISES), float(asked)})
 
 

@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from deptriad.utils.errors import InvalidValue, Parameter
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
+Name: TypeAlias = str | Parameter
 
 
-def as_numbers(value: ArrayLike, name: str) -> Floats:
+def as_numbers(value: ArrayLike, name: Name) -> Floats:
     """Numbers as a float array; refuses text, nothing and ragged lists."""
     try:
         array = np.asarray(value)
@@ -22,31 +25,33 @@ def as_numbers(value: ArrayLike, name: str) -> Floats:
             return array.astype(np.float64)
         raise ValueError
     except (TypeError, ValueError):
-        raise ValueError(f"{name} is {value!r}, expected a number or an array of numbers") from None
+        raise InvalidValue(
+            name, f" is {value!r}, expected a number or an array of numbers"
+        ) from None
 
 
-def as_budget(epsilon: ArrayLike, name: str = "epsilon") -> Floats:
+def as_budget(epsilon: ArrayLike, name: Name = "epsilon") -> Floats:
     """Budgets as a float array; refuses negative ones and NaN."""
     budget = as_numbers(epsilon, name)
     bad = ~(budget >= 0.0)
     if bad.any():
-        raise ValueError(f"{name} is {budget[bad].flat[0]}, expected a number ≥ 0")
+        raise InvalidValue(name, f" is {budget[bad].flat[0]}, expected a number ≥ 0")
     return budget
 
 
-def as_probability(value: ArrayLike, name: str) -> Floats:
+def as_probability(value: ArrayLike, name: Name) -> Floats:
     """Probabilities as a float array; refuses what lies outside [0, 1]."""
     probability = as_numbers(value, name)
     bad = ~((probability >= 0.0) & (probability <= 1.0))
     if bad.any():
-        raise ValueError(f"{name} is {probability[bad].flat[0]}, expected a number in [0, 1]")
+        raise InvalidValue(name, f" is {probability[bad].flat[0]}, expected a number in [0, 1]")
     return probability
 
 
-def as_whole(value: Any, name: str, least: int) -> int:
+def as_whole(value: Any, name: Name, least: int) -> int:
     """A whole number of at least so much."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise ValueError(f"{name} is {value!r}, expected a whole number of at least {least}")
+        raise InvalidValue(name, f" is {value!r}, expected a whole number of at least {least}")
     return int(value)
 
 
