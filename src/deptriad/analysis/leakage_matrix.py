@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from deptriad.curves.profile import Triad
+from deptriad.data.results import Framed
 from deptriad.utils import html_table
-from deptriad.utils.text import aligned, closest, printable, rounded_up
+from deptriad.utils.text import aligned, place_of, printable, rounded_up
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
@@ -31,7 +32,7 @@ class Leak(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LeakageMatrix:
+class LeakageMatrix(Framed):
     """Leakage of every attribute (row) about every other (column), in nats; on the diagonal the attribute's own ε.
 
     An array for numpy; ``matrix["relationship", "sex"]`` is one number.
@@ -48,13 +49,10 @@ class LeakageMatrix:
         source, target = (place_of(name, self.names) for name in pair)
         return float(self.values[source, target])
 
-    def to_frame(self) -> Any:
-        """A frame with a row for each source, and a column for each target."""
-        from deptriad.data import engines
-
-        columns: dict[str, Any] = {"source": list(self.names)}
-        columns |= {name: self.values[:, place] for place, name in enumerate(self.names)}
-        return engines.made(columns, self.kind)
+    def columns(self) -> dict[str, Any]:
+        """Columns of the frame: the sources, a row for each, and then a column for each target."""
+        columns = {name: self.values[:, place] for place, name in enumerate(self.names)}
+        return {"source": list(self.names)} | columns
 
     def _repr_html_(self) -> str:
         """A table shaded by the share of the source's own budget; of many attributes, the largest leakages."""
@@ -88,10 +86,3 @@ class LeakageMatrix:
         cells = [[rounded_up(value) for value in row] for row in self.values.tolist()]
         rows = [[name, *row] for name, row in zip(names, cells, strict=True)]
         return "\n".join(["leakage, source × target", *aligned([["", *names], *rows], gap=" ")])
-
-
-def place_of(name: str, names: tuple[str, ...]) -> int:
-    """Place of an attribute."""
-    if name not in names:
-        raise ValueError(f"there is no attribute {name!r}: {closest(name, names)}")
-    return names.index(name)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from deptriad.attacks.score import Score, in_words, mean_score
+from deptriad.data.results import ByTarget, Framed
 from deptriad.utils import files, html_table
 from deptriad.utils.text import aligned, printable, rounded_down, rounded_up, times
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class AttackResult:
+class AttackResult(Framed):
     """How well an attacker guesses a target from reports, beside guesses without reports, and what is allowed.
 
     Parameters
@@ -117,13 +118,10 @@ class AttackResult:
             "holds": self.holds,
         }
 
-    def to_frame(self) -> Any:
-        """A frame with a row for the attack and for each guess beside it."""
-        from deptriad.data import engines
-
+    def columns(self) -> dict[str, list[Any]]:
+        """Columns of the frame, a row for the attack and for each guess beside it."""
         every = self._scores()
-        columns: dict[str, list[Any]] = {"guess": list(every)}
-        return engines.made(columns | _columns(every.values()), self.kind)
+        return {"guess": list(every)} | _columns(every.values())
 
     def _repr_html_(self) -> str:
         return html_table.text(repr(self))
@@ -174,31 +172,18 @@ def _columns(scores: Iterable[Score]) -> dict[str, list[Any]]:
     return columns
 
 
-class AttackResults(Mapping[str, AttackResult]):
+class AttackResults(ByTarget[AttackResult]):
     """Attacks on many targets, by name; prints as a table.
 
     One perturbation and one split of the records serve all of them.
     """
 
+    called = ("attack", "on")
+
     def __init__(self, results: Iterable[AttackResult], kind: str = "pandas") -> None:
-        self.kind = kind
-        self._results = {result.target: result for result in results}
-        if not self._results:
+        super().__init__(results, kind)
+        if not self:
             raise ValueError("there are no results, expected at least one")
-
-    def __getitem__(self, target: str) -> AttackResult:
-        try:
-            return self._results[target]
-        except KeyError:
-            raise KeyError(
-                f"no attack on {target!r}, expected one of {list(self._results)}"
-            ) from None
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._results)
-
-    def __len__(self) -> int:
-        return len(self._results)
 
     @cached_property
     def score(self) -> Score:
@@ -243,10 +228,8 @@ class AttackResults(Mapping[str, AttackResult]):
             "targets": [result.facts() for result in self.values()],
         }
 
-    def to_frame(self) -> Any:
-        """A frame with a row for each target."""
-        from deptriad.data import engines
-
+    def columns(self) -> dict[str, list[Any]]:
+        """Columns of the frame, a row for each target."""
         every = list(self.values())
         columns: dict[str, list[Any]] = {"target": list(self)}
         columns |= _columns(each.score for each in every)
@@ -259,7 +242,7 @@ class AttackResults(Mapping[str, AttackResult]):
         columns["allowed"] = [each.allowed for each in every]
         columns["attained"] = [each.audit.attained for each in every]
         columns["holds"] = [each.holds for each in every]
-        return engines.made(columns, self.kind)
+        return columns
 
     def rows(self) -> list[tuple[str, ...]]:
         """The cells of the table that is printed: a heading, the targets, their mean."""

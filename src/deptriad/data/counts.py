@@ -19,7 +19,7 @@ from deptriad.data.attribute import Attribute
 from deptriad.data.schema import Schema
 from deptriad.utils import files
 from deptriad.utils.errors import InvalidValue, Parameter
-from deptriad.utils.text import closest
+from deptriad.utils.text import place_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -344,9 +344,7 @@ class Counts:
         return self.weights if weighted and self.weights is not None else self.cells
 
     def __getitem__(self, source: str) -> Counts:
-        if source not in self.sources:
-            raise ValueError(f"there is no source {source!r}: {closest(source, self.sources)}")
-        place = self.sources.index(source)
+        place = place_of(source, self.sources, "source")
         weights = None if self.weights is None else self.weights[place : place + 1]
         return Counts(self.schema, (source,), self.cells[place : place + 1], weights, self.by)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from deptriad.data.attribute import Attribute
 from deptriad.utils import files
 from deptriad.utils.errors import InvalidValue, Note, Parameter
-from deptriad.utils.text import brief, closest, printable, shortened
+from deptriad.utils.text import brief, place_of, printable, shortened
 
 if TYPE_CHECKING:
     import numpy as np
@@ -72,9 +72,7 @@ class Schema:
 
     def index(self, name: str) -> int:
         """Place of an attribute."""
-        if name not in self.names:
-            raise ValueError(f"there is no attribute {name!r}: {closest(name, self.names)}")
-        return self.names.index(name)
+        return place_of(name, self.names)
 
     def only(self, *names: str) -> Schema:
         """These attributes alone, in this order."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from deptriad.data.results import ByTarget, Framed, columns_of, named
 from deptriad.utils import html_table
-from deptriad.utils.text import aligned, closest, printable, rounded_down
+from deptriad.utils.text import aligned, printable, rounded_down
 
 
 class Compared(NamedTuple):
@@ -50,7 +51,7 @@ GAINS = ("gain", "sampling_gain", "pair_gain", "sampling_pair_gain")
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison:
+class Comparison(Framed):
     """A plan beside splitting and random sampling; prints as a table.
 
     Parameters
@@ -71,20 +72,11 @@ class Comparison:
         return len(self.rows)
 
     def __getitem__(self, attribute: str) -> Compared:
-        for row in self.rows:
-            if row.attribute == attribute:
-                return row
-        names = tuple(row.attribute for row in self.rows)
-        raise KeyError(f"there is no attribute {attribute!r}: {closest(attribute, names)}")
+        return named({row.attribute: row for row in self.rows}, attribute, "attribute")
 
-    def to_frame(self) -> Any:
-        """A frame with a row for each attribute."""
-        from deptriad.data import engines
-
-        columns: dict[str, Any] = {
-            name: [getattr(row, name) for row in self.rows] for name in (*Compared._fields, *GAINS)
-        }
-        return engines.made(columns, "pandas")
+    def columns(self) -> dict[str, list[Any]]:
+        """Columns of the frame, a row for each attribute."""
+        return columns_of(self.rows, (*Compared._fields, *GAINS))
 
     def __repr__(self) -> str:
         one, two = self._tables()
@@ -157,7 +149,7 @@ class Checked(NamedTuple):
         return self.total > self.promise
 
 
-class Check(Mapping[str, Checked]):
+class Check(ByTarget[Checked]):
     """What witnesses found about each target, by name; prints as a table.
 
     Examples
@@ -168,34 +160,16 @@ class Check(Mapping[str, Checked]):
     sex        1.000    2.500  3.500     3.400        3  BROKEN
     """
 
-    def __init__(self, rows: list[Checked]) -> None:
-        self._rows = {row.target: row for row in rows}
-
-    def __getitem__(self, target: str) -> Checked:
-        if target not in self._rows:
-            raise KeyError(f"there is no attribute {target!r}: {closest(target, list(self._rows))}")
-        return self._rows[target]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._rows)
-
-    def __len__(self) -> int:
-        return len(self._rows)
+    called = ("check", "of")
 
     @property
     def broken(self) -> list[str]:
         """Attributes whose promise is broken on these records."""
-        return [name for name, row in self._rows.items() if row.broken]
+        return [name for name, row in self.items() if row.broken]
 
-    def to_frame(self) -> Any:
-        """A frame with a row for each target."""
-        from deptriad.data import engines
-
-        columns: dict[str, Any] = {
-            name: [getattr(row, name) for row in self.values()]
-            for name in (*Checked._fields, "broken")
-        }
-        return engines.made(columns, "pandas")
+    def columns(self) -> dict[str, list[Any]]:
+        """Columns of the frame, a row for each target."""
+        return columns_of(self.values(), (*Checked._fields, "broken"))
 
     def __repr__(self) -> str:
         return "\n".join([self._title(), *aligned(self._cells())])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -11,13 +11,14 @@ import numpy as np
 
 from deptriad.curves import lines
 from deptriad.curves.leakage import leakages, profile
+from deptriad.data.results import ByTarget, columns_of
 from deptriad.tables.table import Box
 from deptriad.totals.proof import Form, Proof
 from deptriad.totals.shared_target import Table, finite, shared_target
 from deptriad.utils import html_table
 from deptriad.utils.arrays import as_probability
 from deptriad.utils.rounding import ROUNDOFF, widening
-from deptriad.utils.text import aligned, closest, printable, rounded_up, times
+from deptriad.utils.text import aligned, printable, rounded_up, times
 
 if TYPE_CHECKING:
     from deptriad.totals._kernels import Sources
@@ -319,7 +320,7 @@ PROMISES = (
 )
 
 
-class Totals(Mapping[str, Total]):
+class Totals(ByTarget[Total]):
     """The totals of many targets, by name; prints as a table.
 
     Examples
@@ -337,37 +338,11 @@ class Totals(Mapping[str, Total]):
     xor       0         0         0      0.434    2.000
     """
 
-    def __init__(self, totals: Iterable[Total], kind: str = "pandas") -> None:
-        self.kind = kind
-        self._totals: dict[str, Total] = {}
-        for total in totals:
-            if total.target in self._totals:
-                raise ValueError(f"got two totals of {total.target!r}, expected one a target")
-            self._totals[total.target] = total
-
-    def __getitem__(self, target: str) -> Total:
-        if target not in self._totals:
-            raise KeyError(
-                f"there is no total of {target!r}: {closest(target, list(self._totals))}"
-            )
-        return self._totals[target]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._totals)
-
-    def __len__(self) -> int:
-        return len(self._totals)
+    called = ("total", "of")
 
     def columns(self) -> dict[str, list[Any]]:
-        """One list for each column, one entry for each target."""
-        names = ("target", *NUMBERS)
-        return {name: [getattr(total, name) for total in self.values()] for name in names}
-
-    def to_frame(self) -> Any:
-        """A frame with a row for each target: own, paired, pairwise, certified, budgets."""
-        from deptriad.data import engines
-
-        return engines.made(self.columns(), self.kind)
+        """Columns of the frame, a row for each target: target, own, paired, pairwise, certified, budgets."""
+        return columns_of(self.values(), ("target", *NUMBERS))
 
     def _repr_html_(self) -> str:
         odds = [

@@ -89,6 +89,19 @@ def closest(name: object, names: Sequence[str]) -> str:
     return f"did you mean {near[0]!r}? There are {shown}" if near else f"there are {shown}"
 
 
+def place_of(name: str, names: Sequence[str], called: str = "attribute") -> int:
+    """Place of a name.
+
+    Raises
+    ------
+    ValueError
+        If it is not there, with the one that comes closest.
+    """
+    if name not in names:
+        raise ValueError(f"there is no {called} {name!r}: {closest(name, names)}")
+    return names.index(name)
+
+
 def aligned(rows: Sequence[Sequence[str]], gap: str = "  ") -> list[str]:
     """Columns of equal width with a gap between them; the first one to the left."""
     wide = [max(map(len, column)) for column in zip(*rows, strict=True)]

@@ -19,6 +19,7 @@ from deptriad.data.coded_records import (
     column,
     within_range,
 )
+from deptriad.data.results import Framed
 from deptriad.utils.arrays import Floats, Integers
 from deptriad.utils.rounding import ROUNDOFF
 from deptriad.utils.text import printable
@@ -46,7 +47,7 @@ class Interaction(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Interactions:
+class Interactions(Framed):
     """All triples of a target and two sources, those first where the sum of leakages understates the joint one most.
 
     ``joint`` is rounded down and ``sum`` up, by all that adding the weights may have cost, so a positive ``excess`` is
@@ -85,22 +86,15 @@ class Interactions:
     def __iter__(self) -> Iterator[Interaction]:
         return (self[row] for row in range(len(self)))
 
-    def to_frame(self) -> Any:
-        """A frame with a row for each triple: target, source_1, source_2, joint, sum, excess, exact."""
-        from deptriad.data import engines
-
+    def columns(self) -> dict[str, Any]:
+        """Columns of the frame, a row for each triple: target, source_1, source_2, joint, sum, excess, exact."""
         names = np.array(self.names, dtype=object)
         columns: dict[str, Any] = {
             name: names[self.triples[:, place]].tolist()
             for place, name in enumerate(("target", "source_1", "source_2"))
         }
-        columns |= {
-            "joint": self.joint,
-            "sum": self.sum,
-            "excess": self.excess,
-            "exact": self.exact,
-        }
-        return engines.made(columns, self.kind)
+        numbers = ("joint", "sum", "excess", "exact")
+        return columns | {name: getattr(self, name) for name in numbers}
 
     def __str__(self) -> str:
         share = f" ({self.understated / len(self):.0%})" if len(self) else ""
