@@ -1,7 +1,8 @@
-"""The Python and the commands of the README and of the docs run, and print what the pages say they print."""
+"""The README and the docs: their Python and commands run and print what the pages say, and what they name is there."""
 
 import contextlib
 import io
+import pkgutil
 import re
 import shlex
 from pathlib import Path
@@ -12,9 +13,10 @@ pytest.importorskip("pandas")
 pytest.importorskip("statsmodels", reason="statsmodels, which has the README's survey, is absent")
 
 ROOT = Path(__file__).parents[1]
-PAGES = ("data", "totals", "budgets", "collection", "attack", "plots", "report")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-DOCS = {page: (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8") for page in PAGES}
+DOCS = {path.stem: path.read_text(encoding="utf-8") for path in sorted(ROOT.glob("docs/*.md"))}
+PAGES = {path: path.read_text(encoding="utf-8") for path in ROOT.glob("*.md")}
+PAGES |= {ROOT / "docs" / f"{page}.md": text for page, text in DOCS.items()}
 
 
 def blocks(page, kind="python"):
@@ -36,11 +38,11 @@ def said(block):
 
 # each block of the README runs by itself; the other pages are read from top to bottom
 RUNS = {f"README {number}": block for number, block in enumerate(blocks(README))}
-RUNS |= {page: "\n".join(blocks(text)) for page, text in DOCS.items()}
+RUNS |= {page: "\n".join(found) for page, text in DOCS.items() if (found := blocks(text))}
 
 
 def test_there_is_something_to_run():
-    assert len(RUNS) > 2
+    assert {"data", "totals", "budgets", "collection", "attack", "plots", "report"} <= set(RUNS)
     assert all(list(said(block)) for block in RUNS.values())
 
 
@@ -96,3 +98,11 @@ def test_commands_are_on_the_first_screen():
     assert "make demo" in first_screen
     assert "make test" in first_screen
     assert "deptriad analyze" in first_screen
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_what_a_page_names_is_there(path):
+    for name in set(re.findall(r"\bdeptriad(?:\.[a-zA-Z_]+)+", PAGES[path])):
+        assert pkgutil.resolve_name(name) is not None
+    for link in set(re.findall(r"\]\((?!https?:|#)([^)#]+)", PAGES[path])):
+        assert (path.parent / link).exists(), f"{path.name} leads to {link}"

@@ -1,4 +1,4 @@
-"""The command line: parse, call, show. One file for each group of commands."""
+"""The command line: parse, call, show; one file for each group of commands."""
 
 try:
     from deptriad.cli.app import main
