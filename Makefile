@@ -2,6 +2,7 @@
 # make test      set up, lint, check types and which room imports which, run the whole suite
 # make browser   install chromium (where it may) and axe-core, without which make test skips the page in a browser
 # make coverage  run the suite and say which lines it reached, room by room; the lines themselves in coverage/
+# make fuzz      random tables, boxes and totals against rational arithmetic: FUZZ="--cases 100000 --seed 7"
 # make bench     run the benchmarks, and say which figures miss their goal
 # make dist      build the source archive and the wheel into dist/
 # make format    rewrite the code in the project's style
@@ -20,7 +21,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 unexport PYTHONPATH PYTHONHOME
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint types rooms browser coverage bench dist format clean
+.PHONY: help demo test lint types rooms browser coverage fuzz bench dist format clean
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
@@ -58,6 +59,9 @@ browser: | $(VENV)/.made
 coverage: $(VENV)/.dev
 	@$(BIN)/python -m pytest -q $(PYTEST_ARGS) --cov=deptriad --cov-report=html:coverage
 	@$(BIN)/python tests/helpers/coverage_by_room.py
+
+fuzz: $(VENV)/.dev
+	@$(BIN)/python tests/fuzz.py $(FUZZ)
 
 bench: $(VENV)/.dev
 	@for file in $(sort $(filter-out benchmarks/_%,$(wildcard benchmarks/*.py))); do \
