@@ -40,7 +40,8 @@ from deptriad.data import readers
 from deptriad.data.coded_records import coded_frame
 from deptriad.tables import uncertainty
 from deptriad.utils.arrays import as_budget
-from deptriad.utils.text import closest, printable, rounded_down, times
+from deptriad.utils.errors import refuse_unknown
+from deptriad.utils.text import printable, rounded_down, times
 from deptriad.witnesses.result import Witness
 from deptriad.witnesses.witness import witness_of_codes
 
@@ -103,10 +104,7 @@ def _analyze(
         raise typer.BadParameter("only --witness needs chance: add it", param_hint="--seed")
     given = _budgets(epsilon, budget)
     if given:  # said now, and not after all records were counted
-        names = attributes_of(data, schema, by, weight, query)
-        for name in given:
-            if name not in names:
-                raise ValueError(f"--budget names no attribute {name!r}: {closest(name, names)}")
+        refuse_unknown(given, attributes_of(data, schema, by, weight, query), "--budget")
     found = analysed(data, schema, by, weight, query, how_sure, min_records, thin)
     budgets = {name: given.get(name, epsilon) for name in found.names}
     rows = found.worst(top, budgets)

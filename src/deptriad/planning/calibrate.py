@@ -17,8 +17,8 @@ from deptriad.planning.plan import OBJECTIVES, Objective, Plan
 from deptriad.tables import uncertainty
 from deptriad.totals.totals import NUMBERS, Total, sum_up, target_total
 from deptriad.utils.arrays import as_budget, as_numbers, as_whole
-from deptriad.utils.errors import InvalidValue, Parameter
-from deptriad.utils.text import closest, rounded_up
+from deptriad.utils.errors import InvalidValue, Parameter, refuse_unknown
+from deptriad.utils.text import rounded_up
 
 if TYPE_CHECKING:
     from deptriad.utils.arrays import Floats, Integers
@@ -323,20 +323,14 @@ def _by_name(given: Mapping[str, float] | None, names: tuple[str, ...], what: st
         raise InvalidValue(
             Parameter(what), f" is {given!r}, expected a mapping from names to numbers"
         )
+    refuse_unknown(given, names, Parameter(what, key=""))
     for name, value in given.items():
-        _refuse_unknown(name, names, what)
         entry = Parameter(what, key=name)
         number = as_budget(value, entry)
         if number.ndim or not np.isfinite(number):
             raise InvalidValue(entry, f" is {value!r}, expected one finite number ≥ 0")
         found[names.index(name)] = float(number)
     return found
-
-
-def _refuse_unknown(name: str, names: tuple[str, ...], what: str) -> None:
-    if name not in names:
-        words = f" names no attribute {name!r}: {closest(name, names)}"
-        raise InvalidValue(Parameter(what, key=""), words)
 
 
 def _agree(names: tuple[str, ...], lower: Floats, upper: Floats, fixed: Floats) -> None:
@@ -359,8 +353,7 @@ def _agree(names: tuple[str, ...], lower: Floats, upper: Floats, fixed: Floats) 
 
 def _promise(total: float | Mapping[str, float], names: tuple[str, ...]) -> Floats:
     if isinstance(total, Mapping):
-        for name in total:
-            _refuse_unknown(name, names, "total")
+        refuse_unknown(total, names, Parameter("total", key=""))
         if lacking := [name for name in names if name not in total]:
             raise ValueError(
                 f"total has no number for {lacking[0]!r}, expected one for each attribute; inf for a public one"
@@ -395,8 +388,8 @@ def _weights(given: Mapping[str, float] | None, names: tuple[str, ...]) -> Float
 
 def _mechanisms(given: str | Mapping[str, Mechanism], names: tuple[str, ...]) -> list[str]:
     each = dict(given) if isinstance(given, Mapping) else dict.fromkeys(names, given)
-    for name, value in each.items():
-        _refuse_unknown(name, names, "mechanism")
+    refuse_unknown(each, names, "mechanism")
+    for value in each.values():
         if value not in ("auto", *expected_error.MECHANISMS):
             raise ValueError(
                 f"mechanism is {value!r}, expected one of auto, {', '.join(expected_error.MECHANISMS)}"

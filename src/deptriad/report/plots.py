@@ -7,7 +7,7 @@ stands between two $ for mathematics, and stop at what is none.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -15,14 +15,24 @@ import numpy as np
 from deptriad.curves.leakage import profile as profile_of
 from deptriad.curves.leakage import triad as triad_of
 from deptriad.curves.profile import Profile, Triad
+from deptriad.report._drawing import (
+    as_text,
+    axes,
+    by_attribute,
+    colours_of,
+    dots,
+    is_dark,
+    label_size,
+    labels,
+    sequential,
+)
 from deptriad.totals.totals import Totals
 from deptriad.utils.arrays import as_numbers
-from deptriad.utils.colours import MARKERS, ROLES, ROLES_ON_DARK, SEQUENTIAL
-from deptriad.utils.text import closest, printable, rounded_up
+from deptriad.utils.errors import refuse_unknown
+from deptriad.utils.text import rounded_up
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.text import Text
     from numpy.typing import ArrayLike
 
     from deptriad.analysis.analysis import Analysis, Budgets
@@ -33,9 +43,6 @@ if TYPE_CHECKING:
 
 NUMBERED = 20
 """Attributes up to which the cells of a heatmap show their numbers."""
-
-LONGEST = 28
-"""Signs of a name that are drawn; the rest of a longer one is an ellipsis."""
 
 FARTHEST = 1e9
 """Largest γ that is drawn."""
@@ -81,17 +88,17 @@ def plot_leakage(analysis: Analysis, epsilon: Budgets = 1.0, ax: Axes | None = N
     np.fill_diagonal(leakages, np.nan)
     count = len(analysis.names)
     side = min(max(2.2 + 0.34 * count, 3.2), 14.0)
-    beside = 0.006 * _label_size(count) * max(map(len, _labels(analysis.names)))
-    ax = _axes(ax, (side + beside + 1.0, side + beside))
-    colours = _sequential(ax)
+    beside = 0.006 * label_size(count) * max(map(len, labels(analysis.names)))
+    ax = axes(ax, (side + beside + 1.0, side + beside))
+    colours = sequential(ax)
     limit = float(budgets.max())
     highest = limit if 0.0 < limit < math.inf else _largest(leakages) or 1.0
     image = ax.imshow(leakages, cmap=colours, vmin=0.0, vmax=highest, interpolation="nearest")
-    size = _label_size(count)
+    size = label_size(count)
     places = range(count)
-    ax.set_xticks(places, _labels(analysis.names), rotation=90, fontsize=size)
-    ax.set_yticks(places, _labels(analysis.names), fontsize=size)
-    _as_text(*ax.get_xticklabels(), *ax.get_yticklabels())
+    ax.set_xticks(places, labels(analysis.names), rotation=90, fontsize=size)
+    ax.set_yticks(places, labels(analysis.names), fontsize=size)
+    as_text(*ax.get_xticklabels(), *ax.get_yticklabels())
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
     ax.set_xlabel("about (target)")
@@ -113,7 +120,7 @@ def _number(ax: Axes, values: Floats, colours: Any, limit: float, size: float) -
     for row, column in zip(*np.nonzero(np.isfinite(values)), strict=True):
         value = float(values[row, column])
         shown = rounded_up(value, 2) if value >= 0.01 or not value else "< .01"
-        ink = "white" if _is_dark(colours(value / limit)) else "black"
+        ink = "white" if is_dark(colours(value / limit)) else "black"
         ax.text(column, row, shown, ha="center", va="center", color=ink, fontsize=0.85 * size)
 
 
@@ -153,7 +160,7 @@ def plot_profile(
         curve = profile_of(curve)
     if triad is not None and np.ndim(triad.phi):
         raise ValueError(f"triad has {len(triad)} triads, expected one: take one by its index")
-    ax = _axes(ax, (5.2, 3.6))
+    ax = axes(ax, (5.2, 3.6))
     draw = _sticks if kind == "profile" else _leakages
     draw(ax, curve, triad)
     ax.spines[["top", "right"]].set_visible(False)
@@ -162,19 +169,19 @@ def plot_profile(
 
 
 def _sticks(ax: Axes, curve: Profile, triad: Triad | None) -> None:
-    roles = _roles(ax)
+    colours = colours_of(ax)
     knots = curve.knots
     ratio = 1.0 if triad is None else math.exp(min(float(triad.alpha), 700.0))
     last = max(knots[-1, 0], ratio)
     end = min(1.0 + 1.15 * (last - 1.0), FARTHEST) if last > 1.0 else math.e
     knots = knots[knots[:, 0] <= end]
     gamma = np.union1d(np.geomspace(1.0, end, POINTS), knots[:, 0])
-    ax.plot(gamma, curve.hockey_stick(gamma), color=roles["certified"], label="profile")
-    ax.plot(*knots.T, "o", color=roles["certified"], markersize=4, label="_knots")
+    ax.plot(gamma, curve.hockey_stick(gamma), color=colours["certified"], label="profile")
+    ax.plot(*knots.T, "o", color=colours["certified"], markersize=4, label="_knots")
     if triad is not None:
         # where the axis is logarithmic a chord is bent, so it is drawn point by point
         chord = np.union1d(gamma, min(ratio, end))
-        ax.plot(chord, triad.hockey_stick(chord), "--", color=roles["pairwise"], label="triad")
+        ax.plot(chord, triad.hockey_stick(chord), "--", color=colours["pairwise"], label="triad")
     if end > 20.0:
         ax.set_xscale("log")
     ax.set_xlim(1.0, end)
@@ -185,14 +192,14 @@ def _sticks(ax: Axes, curve: Profile, triad: Triad | None) -> None:
 
 
 def _leakages(ax: Axes, curve: Profile, triad: Triad | None) -> None:
-    roles = _roles(ax)
+    colours = colours_of(ax)
     widest = math.log(curve.knots[-1, 0])
     epsilon = np.linspace(0.0, min(max(1.5 * widest, 3.0), 30.0), POINTS)
-    ax.plot(epsilon, epsilon, ":", color=roles["split"], label="budget")
-    ax.plot(epsilon, curve.leakage(epsilon), color=roles["certified"], label="profile")
+    ax.plot(epsilon, epsilon, ":", color=colours["split"], label="budget")
+    ax.plot(epsilon, curve.leakage(epsilon), color=colours["certified"], label="profile")
     if triad is not None:
         answers = triad.leakage(epsilon)
-        ax.plot(epsilon, answers, "--", color=roles["pairwise"], label="triad")
+        ax.plot(epsilon, answers, "--", color=colours["pairwise"], label="triad")
     top = float(np.max(curve.leakage(epsilon) if triad is None else answers))
     ax.set_xlim(0.0, float(epsilon[-1]))
     ax.set_ylim(0.0, min(1.25 * top, float(epsilon[-1])) or 1.0)
@@ -239,17 +246,17 @@ def plot_totals(
     names = list(totals)
     numbers = {key: [getattr(each, key) for each in totals.values()] for key in KINDS}
     numbers["witness"] = _attained(totals, witness)
-    _refuse_unknown(promise, names, "promise")
-    ax = _axes(ax, (7.4, 1.5 + 0.34 * len(names)))
-    roles = _roles(ax)
+    refuse_unknown(promise if isinstance(promise, Mapping) else (), names, "promise")
+    ax = axes(ax, (7.4, 1.5 + 0.34 * len(names)))
+    colours = colours_of(ax)
     rows = np.arange(len(names))
     low = np.nanmin(np.array(list(numbers.values())), axis=0)
-    ax.hlines(rows, low, numbers["certified"], color=roles["split"], alpha=0.5, linewidth=2)
+    ax.hlines(rows, low, numbers["certified"], color=colours["split"], alpha=0.5, linewidth=2)
     for key, label in LABELS.items():  # what is attained comes last, and so on top
         if not np.isnan(numbers[key]).all():
-            _dots(ax, numbers[key], rows, key, label)
+            dots(ax, numbers[key], rows, key, label)
     _promise(ax, promise, names, rows)
-    _by_attribute(ax, names)
+    by_attribute(ax, names)
     ax.set_xlabel("nats")
     _odds(ax)
     return ax
@@ -266,7 +273,7 @@ LABELS = {
 
 def _attained(totals: Totals, witness: Mapping[str, Witness | float] | None) -> list[float]:
     """What is attained for each attribute with its own budget; NaN where nothing is known."""
-    _refuse_unknown(witness, list(totals), "witness")
+    refuse_unknown(witness or (), list(totals), "witness")
     found = dict.fromkeys(totals, math.nan)
     for name, each in (witness or {}).items():
         if isinstance(each, float | int):
@@ -276,19 +283,13 @@ def _attained(totals: Totals, witness: Mapping[str, Witness | float] | None) -> 
     return list(found.values())
 
 
-def _refuse_unknown(given: object, names: Sequence[str], what: str) -> None:
-    for name in given if isinstance(given, Mapping) else ():
-        if name not in names:
-            raise ValueError(f"{what} names no attribute {name!r}: {closest(name, names)}")
-
-
 def _promise(
     ax: Axes, promise: float | Mapping[str, float] | None, names: Sequence[str], rows: Any
 ) -> None:
     """A line across all attributes, or one for each that has a promise of its own."""
     if promise is None:
         return
-    colour = _roles(ax)["promise"]
+    colour = colours_of(ax)["promise"]
     if not isinstance(promise, Mapping):
         limit = float(as_numbers(promise, "promise"))
         ax.axvline(limit, color=colour, linestyle="--", linewidth=1.5, label="promise")
@@ -343,117 +344,21 @@ def plot_plan(plan: Plan, ax: Axes | None = None) -> Axes:
             f"plan is a {type(plan).__name__}, expected a Plan: make one with calibrate"
         )
     names = list(plan.names)
-    ax = _axes(ax, (6.6, 1.3 + 0.34 * len(names)))
-    roles = _roles(ax)
+    ax = axes(ax, (6.6, 1.3 + 0.34 * len(names)))
+    colours = colours_of(ax)
     rows = np.arange(len(names))
     budgets = [plan.budgets[name] for name in names]
     splitting = [each.splitting_budget for each in plan.compare()]
-    ax.hlines(rows, splitting, budgets, color=roles["plan"], alpha=0.4, linewidth=3)
-    _dots(ax, splitting, rows, "split", "splitting", hollow=True)
-    _dots(ax, budgets, rows, "plan", "plan")
-    _by_attribute(ax, names)
+    ax.hlines(rows, splitting, budgets, color=colours["plan"], alpha=0.4, linewidth=3)
+    dots(ax, splitting, rows, "split", "splitting", hollow=True)
+    dots(ax, budgets, rows, "plan", "plan")
+    by_attribute(ax, names)
     ax.set_xlabel("budget ε")
     promises = sorted(set(plan.total.values()))
     finite = [promise for promise in promises if math.isfinite(promise)]
     ranged = f"promises from {finite[0]:g} to {finite[-1]:g}"
     ax.set_title(f"Budgets under {f'a promise of {finite[0]:g}' if len(finite) == 1 else ranged}")
     return ax
-
-
-# --- what they share ----------------------------------------------------------------------------------------------
-
-
-def _axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
-    """The axes given, or new ones."""
-    try:
-        import matplotlib.pyplot as plt
-    except ModuleNotFoundError as missing:
-        raise ModuleNotFoundError(
-            "plots need matplotlib: pip install 'deptriad[plot]'", name=missing.name
-        ) from None
-    if ax is not None:
-        return ax
-    return plt.subplots(figsize=size, layout="constrained")[1]
-
-
-def _by_attribute(ax: Axes, names: Sequence[str]) -> None:
-    """A row for each attribute, the first at the top, and the legend beside them."""
-    ax.set_yticks(range(len(names)), _labels(names), fontsize=_label_size(len(names)))
-    _as_text(*ax.get_yticklabels())
-    ax.set_ylim(len(names) - 0.4, -0.6)
-    ax.set_xlim(left=0.0, right=1.04 * max(ax.get_xlim()[1], 1e-3))
-    ax.tick_params(axis="y", length=0)
-    ax.grid(axis="x", alpha=0.25, linewidth=0.6)
-    ax.set_axisbelow(True)
-    ax.spines[["top", "right", "left"]].set_visible(False)
-    ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False)
-
-
-def _dots(
-    ax: Axes, values: Sequence[float], rows: Any, role: str, label: str, hollow: bool = False
-) -> None:
-    colour, thin, behind = _roles(ax)[role], MARKERS[role] == "|", _background(ax)
-    ax.plot(
-        values,
-        rows,
-        marker=MARKERS[role],
-        label=label,
-        markersize=11 if thin else 6,
-        markeredgewidth=3 if thin else 1.2 if hollow else 0.8,
-        markeredgecolor=colour if thin or hollow else behind,
-        markerfacecolor=behind if hollow else colour,
-        linestyle="none",
-        clip_on=False,
-    )
-
-
-def _labels(names: Iterable[str]) -> list[str]:
-    """Names that fit beside a plot, on one line each."""
-    shown = (printable(name) for name in names)
-    return [name if len(name) <= LONGEST else name[: LONGEST - 1] + "…" for name in shown]
-
-
-def _as_text(*texts: Text) -> None:
-    """Draw the letters that are there: no mathematics between two $, no TeX."""
-    for text in texts:
-        text.set_parse_math(False)
-        text.set_usetex(False)
-
-
-def _label_size(count: int) -> float:
-    """Points of a name's letters, fewer where there are many."""
-    return max(4.0, min(10.0, 240.0 / max(count, 1)))
-
-
-def _roles(ax: Axes) -> dict[str, str]:
-    return ROLES_ON_DARK if _is_dark(_background(ax)) else ROLES
-
-
-def _sequential(ax: Axes) -> Any:
-    """From nothing, the colour nearest to the background, to all."""
-    from matplotlib.colors import LinearSegmentedColormap
-
-    colours = SEQUENTIAL[::-1] if _is_dark(_background(ax)) else SEQUENTIAL
-    return LinearSegmentedColormap.from_list("deptriad", list(colours))
-
-
-def _background(ax: Axes) -> tuple[float, ...]:
-    """The colour behind what is drawn; white where nothing is."""
-    from matplotlib.colors import to_rgba
-
-    for part in (ax, ax.figure):
-        if (colour := to_rgba(part.get_facecolor()))[3] >= 0.5:
-            return colour
-    return 1.0, 1.0, 1.0
-
-
-def _is_dark(colour: Sequence[float]) -> bool:
-    """Whether white stands out from it more than black does (the contrast of WCAG 2)."""
-    linear = [
-        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour[:3]
-    ]
-    red, green, blue = linear
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.179
 
 
 def _brief(value: object) -> str:

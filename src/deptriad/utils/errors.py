@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
+
+from deptriad.utils.text import closest
 
 
 class Parameter(NamedTuple):
@@ -69,3 +71,10 @@ class InvalidValue(Worded, ValueError):
 
 class Note(Worded, UserWarning):
     """What is worth knowing, in the words of Python."""
+
+
+def refuse_unknown(given: Iterable[str], names: Sequence[str], what: str | Parameter) -> None:
+    """Refuse a name that no attribute has, with the closest one."""
+    for name in given:
+        if name not in names:
+            raise InvalidValue(what, f" names no attribute {name!r}: {closest(name, names)}")
