@@ -21,8 +21,9 @@ from deptriad.data.schema import Schema
 from deptriad.tables import uncertainty
 from deptriad.tables.table import Box, Conditional
 from deptriad.tables.uncertainty import Confidence, Uncertainty
+from deptriad.totals.approximate import ApproximateTotal, approximate_total
 from deptriad.totals.proof import Proof, verify
-from deptriad.totals.totals import ApproximateTotal, Totals, approximate_total, target_total
+from deptriad.totals.totals import Totals, target_total
 from deptriad.utils import html_table
 from deptriad.utils.arrays import as_budget, as_whole
 from deptriad.utils.errors import Note, Parameter

@@ -15,9 +15,10 @@ from deptriad.planning import solver
 from deptriad.planning.constraints import GUARANTEES, Guarantee, constraints
 from deptriad.planning.plan import OBJECTIVES, Objective, Plan
 from deptriad.tables import uncertainty
-from deptriad.totals.totals import NUMBERS, Total, sum_up, target_total
+from deptriad.totals.totals import NUMBERS, Total, target_total
 from deptriad.utils.arrays import as_budget, as_numbers, as_whole
 from deptriad.utils.errors import InvalidValue, Parameter, refuse_unknown
+from deptriad.utils.rounding import sum_up
 from deptriad.utils.text import rounded_up
 
 if TYPE_CHECKING:

@@ -16,9 +16,10 @@ from deptriad.data.schema import Schema
 from deptriad.mechanisms import expected_error
 from deptriad.planning.comparison import Check, Checked, Compared, Comparison
 from deptriad.tables import uncertainty
-from deptriad.totals.totals import NUMBERS, sum_up
+from deptriad.totals.totals import NUMBERS
 from deptriad.utils import files, html_table
 from deptriad.utils.arrays import as_whole
+from deptriad.utils.rounding import sum_up
 from deptriad.utils.text import aligned, closest, printable, rounded_down, rounded_up
 from deptriad.witnesses.witness import witness_of_codes
 

@@ -9,6 +9,7 @@ import numpy as np
 from deptriad.curves import lines
 from deptriad.curves.leakage import leakage
 from deptriad.tables.table import Box
+from deptriad.totals.layout import FEW, edges_of
 from deptriad.totals.shared_target import Table
 from deptriad.utils.rounding import ROUNDOFF
 
@@ -24,12 +25,8 @@ class Cloud:
     """
 
     def __init__(self, table: Table) -> None:
-        from deptriad.totals._kernels import FEW
-
         self.table = table
-        self.lower, self.upper = (
-            (table.lower, table.upper) if isinstance(table, Box) else (table.table, table.table)
-        )
+        self.lower, self.upper = edges_of(table)
         self.few = table.shape[1] <= FEW
         self.up = 1.0 + (table.shape[1] + 4) * ROUNDOFF
         self.down = 1.0 - (table.shape[1] + 4) * ROUNDOFF
@@ -72,10 +69,10 @@ class Cloud:
 
     def _polygon(self, box: Box, x: int, y: int) -> tuple[Floats, Floats]:
         """All places where two certified lines A ≤ E_γ + γB meet, lowered to the lowest line there (maths §3)."""
-        from deptriad.totals._kernels import PRICES, _slopes
+        from deptriad.totals._point_kernels import PRICES, slopes_of
 
         low, high, low2, high2 = self.lower[x], self.upper[x], self.lower[y], self.upper[y]
-        slopes = np.append(_slopes(low, high, low2, high2), 0.0)
+        slopes = np.append(slopes_of(low, high, low2, high2), 0.0)
         mu, nu = (price.ravel()[:, None] for price in np.meshgrid(PRICES, PRICES))
         heights = []
         for gamma in slopes:
@@ -107,7 +104,7 @@ def _hull(row: Floats, other: Floats) -> tuple[Floats, Floats]:
     return lower, np.minimum(upper, 1.0)
 
 
-def largest_ratio(table: Table, epsilon: float) -> float:
+def source_leakage(table: Table, epsilon: float) -> float:
     """ln of the largest (1 + tA)/(1 + tB) of one source: by prefixes, or by sets, or for a large box by its search."""
     cloud = Cloud(table)
     if isinstance(table, Box) and not cloud.few:

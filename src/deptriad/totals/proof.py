@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from deptriad.totals._proof_bound import pair_bound
-from deptriad.totals._proof_points import Cloud, largest_ratio
-from deptriad.totals.shared_target import Table, finite, shared_target
-from deptriad.utils.arrays import as_numbers
+from deptriad.totals._proof_points import Cloud, source_leakage
+from deptriad.totals.shared_target import Table, shared_target
+from deptriad.utils.arrays import as_finite_budget, as_numbers
 from deptriad.utils.text import printable, rounded_up
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def verify(proof: Proof, tables: Mapping[str, Table]) -> float:
                 f"the proof is for one source, but {len(telling)} are released that have two or more values: "
                 "expected the plain or the reference form"
             )
-        proved = largest_ratio(chosen[0], float(epsilon[0]))
+        proved = source_leakage(chosen[0], float(epsilon[0]))
     else:
         proved = _proved_by_pairs(proof, chosen, epsilon)
     total = float(proof.own + proved)
@@ -206,9 +206,9 @@ def _check_names(proof: Proof, tables: Mapping[str, Table]) -> list[str]:
         )
     if proof.form not in FORMS:
         raise ValueError(f"the form of the proof is {proof.form!r}, expected one of {FORMS}")
-    finite(proof.own, f"own budget of {target!r}")
+    as_finite_budget(proof.own, f"own budget of {target!r}")
     for name, epsilon in proof.budgets.items():
-        if not finite(epsilon, f"budget of {name!r}") > 0.0:
+        if not as_finite_budget(epsilon, f"budget of {name!r}") > 0.0:
             raise ValueError(f"budget of {name!r} is 0, expected only sources that are released")
     return [name for name in proof.budgets if tables[name].shape[1] > 1]
 

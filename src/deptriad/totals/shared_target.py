@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-
 from deptriad.tables.table import Box, Conditional
-from deptriad.utils.arrays import as_budget
+from deptriad.utils.arrays import as_finite_budget
 
 Table = Conditional | Box
 
@@ -37,9 +35,19 @@ def shared_target(tables: Mapping[str, Table]) -> str:
     return first.target
 
 
-def finite(epsilon: float, name: str) -> float:
-    """One budget that is a finite number ≥ 0."""
-    number = as_budget(epsilon, name)
-    if number.ndim or not np.isfinite(number):
-        raise ValueError(f"{name} is {epsilon!r}, expected one finite number ≥ 0")
-    return float(number)
+def budgets_by_source(
+    tables: Mapping[str, Table], budgets: Mapping[str, float]
+) -> dict[str, float]:
+    """A finite budget for each table, in the order of the tables."""
+    if not isinstance(budgets, Mapping):
+        raise ValueError(
+            f"budgets are {budgets!r}, expected a mapping from each source to its ε, 0 if it is not released"
+        )
+    if extra := [name for name in budgets if name not in tables]:
+        raise ValueError(
+            f"there is a budget for {extra[0]!r} but no table, expected one of {list(tables)}; the target's "
+            "own budget is given as own="
+        )
+    if missing := [name for name in tables if name not in budgets]:
+        raise ValueError(f"no budget for {missing[0]!r}, expected one; 0 if it is not released")
+    return {name: as_finite_budget(budgets[name], f"budget of {name!r}") for name in tables}

@@ -39,6 +39,14 @@ def as_budget(epsilon: ArrayLike, name: Name = "epsilon") -> Floats:
     return budget
 
 
+def as_finite_budget(epsilon: float, name: Name) -> float:
+    """One budget that is a finite number ≥ 0."""
+    number = as_budget(epsilon, name)
+    if number.ndim or not np.isfinite(number):
+        raise InvalidValue(name, f" is {epsilon!r}, expected one finite number ≥ 0")
+    return float(number)
+
+
 def as_probability(value: ArrayLike, name: Name) -> Floats:
     """Probabilities as a float array; refuses what lies outside [0, 1]."""
     probability = as_numbers(value, name)

@@ -7,6 +7,9 @@ bound holds for all tables whose entries are within a relative ``ENTRY`` of thos
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
+
 ROUNDOFF = 2.0**-53
 """Largest relative error of one rounding to nearest."""
 
@@ -17,3 +20,16 @@ ENTRY = 8 * ROUNDOFF
 def widening(operations: int) -> float:
     """Factor that lifts a non-negative result of so many roundings above its true value."""
     return 1.0 + (operations + 4) * ROUNDOFF
+
+
+def sum_up(terms: Iterable[float]) -> float:
+    """The sum, rounded up; exact where it is a float.
+
+    Examples
+    --------
+    >>> sum_up([0.1, 0.2]), sum_up([0.5, 0.25])
+    (0.30000000000000004, 0.75)
+    """
+    numbers = [float(term) for term in terms]
+    total = math.fsum(numbers)
+    return total if math.fsum([*numbers, -total]) <= 0.0 else math.nextafter(total, math.inf)

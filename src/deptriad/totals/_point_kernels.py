@@ -1,0 +1,228 @@
+"""The compiled loops of totals, first part: the points of every source for a pair of target values (maths §5).
+
+For a pair (x, x') every source is a list of points (B, A) = (G'(S), G(S)), by increasing B and A: one for each set S
+worth looking at, or the corners of a concave curve above all of them, whose edges then count too. A is rounded up and
+B down, so that the points lie beyond those of every table within rounding of the one given (see rounding).
+"""
+
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from deptriad.totals.layout import FEW
+from deptriad.utils.compiled import compiled
+from deptriad.utils.rounding import ENTRY, ROUNDOFF
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from deptriad.utils.arrays import Floats, Integers
+
+SLOPES = 48
+"""How many supporting lines stand for the hull of a box with many values."""
+
+PRICES = np.linspace(0.0, 1.0, 5)
+"""Multipliers μ and ν that the certificate of a box is tried with (maths §3)."""
+
+BY_ZERO = {"error_model": "numpy"}
+"""A division by zero is ±∞ or NaN; each that can happen says below what that means."""
+
+
+class Points(NamedTuple):
+    """The points of all sources for one pair, a row each: how many, and whether the edges between them count."""
+
+    lower: Floats  # B
+    upper: Floats  # A
+    counts: Integers
+    edged: NDArray[np.bool_]
+
+
+# --- all sets of few values -------------------------------------------------------------------------------------
+
+
+@compiled()
+def slack_of(columns):
+    """Relative error granted to a sum of so many entries: their own and that of adding them."""
+    return ENTRY + (2 * columns + 8) * ROUNDOFF
+
+
+@compiled()
+def sum_sets(lower, upper, spare, surplus, top, low, order):
+    """Largest and smallest G(S) of every set S in every row of a box: min(Up(S), 1 − Lo(Sᶜ)) and its mirror."""
+    rows, columns = lower.shape
+    slack = slack_of(columns)
+    above, below = np.zeros(1 << columns), np.zeros(1 << columns)
+    for x in range(rows):
+        for s in range(1, 1 << columns):
+            u = 0
+            while not (s >> u) & 1:
+                u += 1
+            above[s] = above[s & (s - 1)] + upper[x, u]
+            below[s] = below[s & (s - 1)] + lower[x, u]
+            most = min(above[s], below[s] + spare[x])
+            least = max(below[s], above[s] * (1.0 - slack) - surplus[x])
+            top[x, s] = min(most * (1.0 + slack), 1.0)
+            low[x, s] = least * (1.0 - slack)
+        order[x] = np.argsort(low[x])
+
+
+@compiled()
+def _set_points(top, top2, low2, order, lower, upper):
+    """Sets with a larger A than every set of smaller B: the objective rises with A and falls with B.
+
+    Empty and full sets are left out: N(S) + N(Sᶜ) = (1 + e^ε)·N(∅) in numerator and denominator alike, so S or its
+    complement does at least as well. The same holds for sets that differ from them by values of no mass.
+    """
+    full = top.size - 1
+    count = 0
+    for s in order:
+        if (top[s] == 0.0 and top2[s] == 0.0) or (top[full - s] == 0.0 and top2[full - s] == 0.0):
+            continue
+        if count == 0 or top[s] > upper[count - 1]:
+            if count and low2[s] == lower[count - 1]:
+                count -= 1
+            lower[count], upper[count] = low2[s], top[s]
+            count += 1
+    return count
+
+
+# --- a curve above the sets of many values ----------------------------------------------------------------------
+
+
+@compiled(**BY_ZERO)
+def _hull_points(g, h, lower, upper):
+    """Corners of the hull of all sets of two known rows: values by falling ratio g/h, from the empty set on."""
+    slack = slack_of(g.size)
+    ratio = np.empty(g.size)
+    for u in range(g.size):
+        ratio[u] = g[u] / h[u] if h[u] > 0.0 else (np.inf if g[u] > 0.0 else 0.0)
+    lower[0] = upper[0] = above = below = 0.0
+    count = 1
+    for u in np.argsort(-ratio):
+        if g[u] > 0.0:
+            above, below = above + g[u], below + h[u]
+            upper[count], lower[count] = (
+                min(above * (1.0 + slack), 1.0),
+                max(below * (1.0 - slack), lower[count - 1]),
+            )
+            count += 1
+    return count
+
+
+@compiled()
+def _certificate(low, high, low2, high2, spare, surplus, gamma):
+    """A bound on max G(S) − γ·min G'(S) over all sets: the two-multiplier certificate, best of a few (maths §3)."""
+    best = 1.0
+    for mu in PRICES:
+        for nu in PRICES:
+            total = (1.0 - mu) * spare + gamma * (1.0 - nu) * surplus
+            for u in range(low.size):
+                # two positive terms each, which do not cancel: off by roundings of themselves
+                term = (1.0 - mu) * low[u] + mu * high[u]
+                less = (1.0 - nu) * high2[u] + nu * low2[u]
+                term -= gamma * less * (1.0 - 16 * ROUNDOFF)
+                total += max(term, 0.0)
+            best = min(best, total)
+    return min(best * (1.0 + 2.0 * slack_of(low.size)), 1.0)
+
+
+@compiled(**BY_ZERO)
+def slopes_of(low, high, low2, high2):
+    """Slopes of the supporting lines: ratios that the values of the box may have, at most SLOPES, falling."""
+    size = low.size
+    ratio = np.empty(size + 3)
+    for u in range(size):
+        middle = low2[u] + high2[u]
+        ratio[u] = (low[u] + high[u]) / middle if middle > 0.0 else 1.0
+    steepest, flattest = 1.0, 1.0
+    for u in range(size):
+        if low2[u] > 0.0:
+            steepest = max(steepest, high[u] / low2[u])
+        if high2[u] > 0.0 and low[u] > 0.0:
+            flattest = min(flattest, low[u] / high2[u])
+    ratio[size], ratio[size + 1], ratio[size + 2] = steepest, 1.0, flattest
+    ratio = np.sort(ratio)[::-1]
+    slopes = np.empty(SLOPES)
+    count = 0
+    step = max((ratio.size - 1) / (SLOPES - 1), 1.0)
+    for k in range(min(SLOPES, ratio.size)):
+        gamma = ratio[min(int(k * step + 0.5), ratio.size - 1)]
+        if 1e-9 < gamma < 1e9 and (count == 0 or gamma < slopes[count - 1] * 0.999):
+            slopes[count] = gamma
+            count += 1
+    return slopes[:count]
+
+
+@compiled(**BY_ZERO)
+def _box_points(low, high, low2, high2, spare, surplus, lower, upper):
+    """Corners of a polygon above all sets of two box rows: where certified lines A ≤ E_γ + γB meet.
+
+    A corner is off by the rounding of E over the difference of slopes; moved that far outward it stays above.
+    """
+    slopes = slopes_of(low, high, low2, high2)
+    height = np.empty(slopes.size)
+    now = -1
+    for k in range(slopes.size):
+        height[k] = _certificate(low, high, low2, high2, spare, surplus, slopes[k])
+        if now < 0 or height[k] <= height[now]:
+            now = k
+    lower[0], upper[0] = 0.0, height[now] if now >= 0 else 1.0
+    count = 1
+    while now >= 0 and upper[count - 1] < 1.0:
+        after, where, doubt = -1, (1.0 - height[now]) / slopes[now], 0.0
+        for k in range(now + 1, slopes.size):
+            meeting = (height[k] - height[now]) / (slopes[now] - slopes[k])
+            if meeting <= where:
+                after, where = k, meeting
+        if after >= 0:
+            doubt = 8 * ROUNDOFF * (height[after] + height[now]) / (slopes[now] - slopes[after])
+        doubt += 8 * ROUNDOFF * where
+        lower[count] = max(where - doubt, lower[count - 1])
+        top = (height[now] + slopes[now] * (where + doubt)) * (1.0 + 8 * ROUNDOFF)
+        upper[count] = min(max(top, upper[count - 1]), 1.0) if after >= 0 else 1.0
+        count += 1
+        now = after
+    return count
+
+
+@compiled()
+def fill_points(sources, i, x, y, lower, upper):
+    """Write down the points of source i for the pair (x, y): how many, and whether the edges between them count."""
+    columns = sources.columns[i]
+    if columns <= FEW:
+        size = 1 << columns
+        more, less = sources.set_starts[i] + x * size, sources.set_starts[i] + y * size
+        count = _set_points(
+            sources.top[more : more + size],
+            sources.top[less : less + size],
+            sources.low[less : less + size],
+            sources.order[less : less + size],
+            lower,
+            upper,
+        )
+        if count == 0:  # one value has all the mass: a report says nothing about this pair
+            lower[0] = upper[0] = 0.0
+        return max(count, 1), False
+    more, less = sources.starts[i] + x * columns, sources.starts[i] + y * columns
+    low, high = sources.lower[more : more + columns], sources.upper[more : more + columns]
+    low2, high2 = sources.lower[less : less + columns], sources.upper[less : less + columns]
+    if math.isinf(sources.spare[i, x]):
+        return _hull_points(low, low2, lower, upper), True
+    spare, surplus = sources.spare[i, x], sources.surplus[i, y]
+    return _box_points(low, high, low2, high2, spare, surplus, lower, upper), True
+
+
+@compiled()
+def all_points(sources, x, y):
+    """The points of every source for one pair."""
+    size = sources.columns.size
+    lower, upper = np.empty((size, sources.width)), np.empty((size, sources.width))
+    counts, edged = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.bool_)
+    for i in range(size):
+        counts[i], edged[i] = fill_points(sources, i, x, y, lower[i], upper[i])
+    return Points(lower, upper, counts, edged)

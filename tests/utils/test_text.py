@@ -1,0 +1,30 @@
+"""Numbers in words."""
+
+import math
+from decimal import Decimal
+
+import pytest
+
+from deptriad.utils.text import rounded_down, rounded_up
+
+
+@pytest.mark.parametrize(
+    ("number", "up", "down"),
+    [
+        (1.45e-7, "1.45e-7", "0.000"),
+        (1.25e-7, "1.25e-7", "0.000"),
+        (1.5e-300, "1.51e-300", "0.000"),
+        (0.0000123, "0.0000124", "0.000"),
+        (2.4849, "2.485", "2.484"),
+        (12345.6, "12346", "12345.600"),
+        (0.0, "0", "0.000"),
+        (-0.0004, "-0.000400", "-0.001"),
+        (math.inf, "inf", "inf"),
+        (math.nan, "nan", "nan"),
+    ],
+)
+def test_numbers_in_words(number, up, down):
+    assert rounded_up(number) == up
+    assert rounded_down(number) == down
+    if math.isfinite(number):
+        assert Decimal(down) <= Decimal(number) <= Decimal(up)
