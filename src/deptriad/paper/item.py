@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from deptriad.paper.data import Library
+    from deptriad.utils.progress import Progress
 
 Row = Mapping[str, Any]
 """A line of an item's CSV: text, numbers and nothing else."""
@@ -149,12 +149,7 @@ class Work:
     quick: bool = False
     seed: int = 0
     parts: Path | None = None
-    progress: Callable[[int, int | None], None] = field(default=lambda done, total: None)
-
-    @cached_property
-    def rng(self) -> np.random.Generator:
-        """Chance for the whole item, the same in every run with this seed."""
-        return self.chance()
+    progress: Progress = field(default=lambda done, total: None)
 
     def chance(self, *about: object) -> np.random.Generator:
         """Chance for one part, which does not depend on the parts before it."""
