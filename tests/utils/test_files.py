@@ -3,7 +3,10 @@
 import errno
 import os
 import stat
+import subprocess
+import sys
 import threading
+from hashlib import sha256
 
 import pytest
 
@@ -128,6 +131,89 @@ def test_permissions_follow_the_umask_or_the_old_file(tmp_path):
     (tmp_path / "a.json").chmod(0o604)
     write(tmp_path / "a.json")
     assert stat.S_IMODE((tmp_path / "a.json").stat().st_mode) == 0o604
+
+
+KILLED = """
+import os, signal, sys
+from deptriad.utils import files
+with files.whole(sys.argv[1]) as partial:
+    partial.write_text("half")
+    print("ready", flush=True)
+    signal.pause()
+"""
+
+
+def started(path):
+    """Another process in the middle of writing a file."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", KILLED, path], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+@pytest.mark.skipif(os.name != "posix", reason="locks of unfinished work are POSIX locks")
+def test_what_a_killed_process_left_is_removed_by_the_next_that_writes_the_file(tmp_path):
+    (tmp_path / "a.json").write_text("old")
+    dead = started(tmp_path / "a.json")
+    dead.kill()
+    dead.wait()
+    assert (tmp_path / "a.json").read_text() == "old"
+    assert len(names(tmp_path)) == 2
+    write(tmp_path / "b.json")  # another file's unfinished work is not its business
+    assert len(names(tmp_path)) == 3
+    write(tmp_path / "a.json")
+    assert names(tmp_path) == ["a.json", "b.json"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="locks of unfinished work are POSIX locks")
+def test_unfinished_work_of_a_living_process_stays(tmp_path):
+    living = started(tmp_path / "a.json")
+    write(tmp_path / "a.json")
+    assert len(names(tmp_path)) == 2
+    living.kill()
+    living.wait()
+
+
+AGAIN = """
+import sys
+from deptriad.utils import files
+for _ in range(100):
+    with files.whole(sys.argv[1]) as partial:
+        partial.write_text(sys.argv[2] * 1000)
+"""
+
+
+def test_many_writers_of_one_file_do_not_disturb_each_other(tmp_path):
+    each = [
+        subprocess.Popen([sys.executable, "-c", AGAIN, tmp_path / "a.json", letter])
+        for letter in "abcd"
+    ]
+    assert [process.wait() for process in each] == [0] * 4
+    assert set((tmp_path / "a.json").read_text()) < set("abcd")
+    assert names(tmp_path) == ["a.json"]
+
+
+def test_folders_that_are_not_ours_stay(tmp_path):
+    write(tmp_path / "a.json")
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    (folder / "lock").touch()
+    hidden = f".deptriad-{sha256(b'a.json').hexdigest()[:16]}-x"
+    (tmp_path / hidden).symlink_to(folder)
+    (tmp_path / f"{hidden}y").mkdir()  # just made: its lock may come
+    write(tmp_path / "a.json")
+    assert (folder / "lock").exists()
+    assert (tmp_path / f"{hidden}y").is_dir()
+
+
+def test_content_is_on_the_disk_before_it_takes_its_place(tmp_path, monkeypatch):
+    done = []
+    sync, replace = os.fsync, os.replace
+    monkeypatch.setattr(os, "fsync", lambda place: (done.append("sync"), sync(place)))
+    monkeypatch.setattr(os, "replace", lambda *paths: (done.append("replace"), replace(*paths)))
+    write(tmp_path / "a.json")
+    assert done == ["sync", "replace", "sync"]
 
 
 # ---------------------------------------------------------------------------------------- reading

@@ -8,11 +8,21 @@ import math
 import os
 import shutil
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
+
+try:
+    import fcntl
+except ImportError:  # Windows: what a killed process left stays
+    fcntl = None  # type: ignore[assignment]
+
+LOCK = "lock"
+"""The file in a folder of unfinished work that is locked by the process at work."""
 
 
 @contextmanager
@@ -20,11 +30,12 @@ def whole(path: str | os.PathLike[str], folders: bool = False) -> Iterator[Path]
     """A place to write to, which becomes ``path`` when all went well and is removed when it did not.
 
     A link stays, and the file it leads to is replaced; what is no file, such as a pipe or a terminal, is written to in
-    the end. With ``folders`` the folders on the way are made.
+    the end. With ``folders`` the folders on the way are made. What a killed process left is removed by the next one
+    that writes the same file. The content is on the disk before it takes its place.
     """
     try:
         final, special = _target(os.fspath(path), folders)
-        with tempfile.TemporaryDirectory(prefix=".", dir=None if special else final.parent) as own:
+        with tempfile.TemporaryDirectory() if special else _beside(final) as own:
             suffix = final.suffix if len(final.suffix) < 10 else ""
             partial = Path(own) / f"partial{suffix}"
             yield partial
@@ -34,10 +45,60 @@ def whole(path: str | os.PathLike[str], folders: bool = False) -> Iterator[Path]
                 return
             if final.exists():
                 shutil.copymode(final, partial)
+            _to_disk(partial)
             os.replace(partial, final)
+            _to_disk(final.parent)
     except OSError as error:
         reason = error.strerror or str(error)
         raise OSError(error.errno or errno.EIO, reason, os.fspath(path)) from None
+
+
+@contextmanager
+def _beside(final: Path) -> Iterator[str]:
+    """A hidden folder beside a file, locked while its process lives; those that dead processes left are removed."""
+    prefix = f".deptriad-{sha256(os.fsencode(final.name)).hexdigest()[:16]}-"
+    for left in final.parent.glob(f"{prefix}*"):
+        with suppress(FileNotFoundError):  # its owner has just finished
+            _remove_abandoned(left)
+    while True:
+        with (
+            tempfile.TemporaryDirectory(
+                prefix=prefix, dir=final.parent, ignore_cleanup_errors=True
+            ) as own,
+            open(Path(own) / LOCK, "wb") as lock,
+        ):
+            if fcntl:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            if os.fstat(lock.fileno()).st_nlink:  # else it was taken for abandoned before its lock
+                yield own
+                return
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Remove a folder of ours that has no living owner: its lock is free, or it is old and never got one."""
+    if not fcntl or folder.is_symlink() or folder.stat().st_uid != os.getuid():
+        return
+    try:
+        lock = os.open(folder / LOCK, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        if time.time() - folder.stat().st_mtime > 60.0:
+            shutil.rmtree(folder, ignore_errors=True)
+        return
+    with suppress(BlockingIOError), os.fdopen(lock) as held:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _to_disk(path: Path) -> None:
+    """Wait until a file, or the names in a folder, would survive a power failure; some systems refuse for folders."""
+    place = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(place)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.EBADF, errno.EACCES):
+            raise
+    finally:
+        os.close(place)
 
 
 def _target(path: str, folders: bool) -> tuple[Path, bool]:
