@@ -9,7 +9,18 @@ except ModuleNotFoundError as missing:
         f"deptriad: {missing}; the command line needs it: pip install 'deptriad[cli]'"
     ) from None
 
-from deptriad.cli import analyze, attack, calibrate, collect, data, demo, paper, report, rivals
+from deptriad.cli import (
+    analyze,
+    attack,
+    calibrate,
+    collect,
+    data,
+    demo,
+    paper,
+    report,
+    rivals,
+    sign,
+)
 
 __all__ = [
     "analyze",
@@ -22,4 +33,5 @@ __all__ = [
     "paper",
     "report",
     "rivals",
+    "sign",
 ]
