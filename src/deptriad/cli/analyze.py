@@ -7,9 +7,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import typer
-from rich.box import SIMPLE
 from rich.markup import escape
-from rich.table import Table
 
 from deptriad.analysis.analysis import Analysis
 from deptriad.analysis.leakage_matrix import Leak
@@ -17,6 +15,7 @@ from deptriad.cli.app import (
     app,
     console,
     leak_table,
+    number_table,
     progress_bar,
     refuse_place,
     show_json,
@@ -31,6 +30,7 @@ from deptriad.cli.data import (
     Query,
     SchemaFile,
     ThinWay,
+    Top,
     Weight,
     analysed,
     attributes_of,
@@ -70,7 +70,7 @@ def _analyze(
             metavar="NAME=NUMBER",
         ),
     ] = None,
-    top: Annotated[int, typer.Option(min=0, help="Show the N largest leakages.", metavar="N")] = 10,
+    top: Top = 10,
     totals: Annotated[
         bool, typer.Option("--totals", help="Show what all releases together give away, too.")
     ] = False,
@@ -210,9 +210,8 @@ def _show_brackets(brackets: Sequence[Bracket], worst: Witness | None) -> None:
         "bound\nsum of ε",
         "odds moved\nat most",
     ]
-    table = Table("about", box=SIMPLE, title="All releases together", title_justify="left")
-    for heading in headings:
-        table.add_column(heading, justify="right")
+    table = number_table(["about"], headings)
+    table.title, table.title_justify = "All releases together", "left"
     for bracket in brackets:
         numbers = [bracket.own, bracket.witness, *bracket[3:]]
         cells = [up(number) if number is not None else "" for number in numbers]

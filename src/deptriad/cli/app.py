@@ -164,6 +164,14 @@ def progress_bar(what: str) -> Iterator[Any]:
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
+def number_table(names: Sequence[str], numbers: Sequence[str]) -> Table:
+    """A table without rows: columns of names, to the left, and then columns of numbers, to the right."""
+    table = Table(*names, box=SIMPLE)
+    for heading in numbers:
+        table.add_column(heading, justify="right")
+    return table
+
+
 def leak_table(
     rows: Sequence[Leak], odds: bool = False, budgets: Mapping[str, float] | None = None
 ) -> Table:
@@ -178,12 +186,11 @@ def leak_table(
     budgets
         The budget of each source, where they are not all the same.
     """
-    table = Table("released", box=SIMPLE)
+    names = ["released", *(["with ε"] if budgets else []), "about"]
+    last = ["odds moved at most"] if odds else []
+    table = number_table(names, ["α", "β", "φ", "δ", "leakage", *last])
     if budgets:
-        table.add_column("with ε", justify="right")
-    table.add_column("about")
-    for heading in ("α", "β", "φ", "δ", "leakage", *(["odds moved at most"] if odds else [])):
-        table.add_column(heading, justify="right")
+        table.columns[1].justify = "right"
     for row in rows:
         each = row.triad
         numbers = (each.alpha, each.beta, each.phi, each.delta, row.leakage)

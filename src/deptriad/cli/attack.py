@@ -6,13 +6,11 @@ from typing import Annotated, Literal
 
 import numpy as np
 import typer
-from rich.box import SIMPLE
 from rich.markup import escape
-from rich.table import Table
 
 from deptriad.attacks.result import AttackResults
 from deptriad.attacks.run import attack_all
-from deptriad.cli.app import app, console, progress_bar, refuse_place, show_json
+from deptriad.cli.app import app, console, number_table, progress_bar, refuse_place, show_json
 from deptriad.cli.collect import PlanFile
 from deptriad.cli.data import AsJson, Data
 from deptriad.collection.split import Split
@@ -107,9 +105,7 @@ def _splitting(plan: Plan) -> Split:
 
 def _show(found: AttackResults) -> None:
     headings, *rows = found.rows()
-    table = Table(headings[0], box=SIMPLE)
-    for heading in headings[1:]:
-        table.add_column(heading, justify="right")
+    table = number_table(headings[:1], headings[1:])
     for row in rows:
         table.add_row(*map(escape, row))
     screen = console()

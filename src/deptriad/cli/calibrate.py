@@ -17,6 +17,7 @@ from deptriad.cli.data import (
     Query,
     SchemaFile,
     ThinWay,
+    Users,
     Weight,
     analysed,
     attributes_of,
@@ -84,9 +85,7 @@ def _calibrate(
         Mechanism,
         typer.Option(help="What reports each answer; auto is the more exact of grr and olh."),
     ] = "auto",
-    users: Annotated[
-        int, typer.Option(min=1, help="How many people will answer.", metavar="N")
-    ] = 100_000,
+    users: Users = 100_000,
     schema: SchemaFile = None,
     by: By = None,
     weight: Weight = None,

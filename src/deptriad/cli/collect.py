@@ -5,11 +5,9 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from rich.box import SIMPLE
 from rich.markup import escape
-from rich.table import Table
 
-from deptriad.cli.app import app, console, progress_bar, refuse_place, show_json
+from deptriad.cli.app import app, console, number_table, progress_bar, refuse_place, show_json
 from deptriad.cli.data import AsJson, Data
 from deptriad.collection.marginal import Marginal
 from deptriad.collection.perturb import perturb_file
@@ -109,9 +107,8 @@ def _estimate(
         content = {"attributes": list(found.attributes), "reports": found.n, "post": post}
         show_json(content | {"estimates": rows})
         return
-    table = Table(*(escape(printable(name)) for name in found.attributes), box=SIMPLE)
-    for heading in ("share", "standard error", f"{level:g} interval"):
-        table.add_column(heading, justify="right")
+    names = [escape(printable(name)) for name in found.attributes]
+    table = number_table(names, ["share", "standard error", f"{level:g} interval"])
     for row in rows:
         values = (escape(printable(row["values"][name])) for name in found.attributes)
         interval = f"{row['from']:.4f} to {row['to']:.4f}"

@@ -55,6 +55,8 @@ MinRecords = Annotated[
 ThinWay = Annotated[
     Thin, typer.Option(help="What to do with thin values: keep them, merge them or drop them.")
 ]
+Users = Annotated[int, typer.Option(min=1, help="How many people will answer.", metavar="N")]
+Top = Annotated[int, typer.Option(min=0, help="Show the N largest leakages.", metavar="N")]
 AsJson = Annotated[
     bool, typer.Option("--json", help='Print JSON instead of tables; an infinity is "inf".')
 ]

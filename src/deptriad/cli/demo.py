@@ -14,7 +14,8 @@ from deptriad.analysis.leakage_matrix import Leak
 from deptriad.analysis.prior import Prior
 from deptriad.cli import demo_survey
 from deptriad.cli.app import app, console, leak_table, progress_bar, up
-from deptriad.cli.report import write
+from deptriad.cli.data import Top
+from deptriad.cli.report import Opening, Page, write
 
 
 @app.command("demo", epilog="Example: deptriad demo --epsilon 0.5 --top 10 --csv triads.csv")
@@ -22,13 +23,9 @@ def _demo(
     epsilon: Annotated[
         float, typer.Option(help="The budget with which an answer is released, at least 0.")
     ] = 1.0,
-    top: Annotated[int, typer.Option(min=0, help="Show the N largest leakages.", metavar="N")] = 5,
-    total: Annotated[
-        float, typer.Option(help="The promise that the page opens with.", metavar="NUMBER")
-    ] = 3.0,
-    out: Annotated[
-        Path, typer.Option(help="Where to write the page.", dir_okay=False, metavar="FILE")
-    ] = Path("demo/report.html"),
+    top: Top = 5,
+    total: Opening = 3.0,
+    out: Page = Path("demo/report.html"),
     csv: Annotated[
         Path, typer.Option(help="Where to write all pairs, as CSV.", dir_okay=False, metavar="FILE")
     ] = Path("demo/fair-triads.csv"),

@@ -1,17 +1,15 @@
 """deptriad paper and datasets: the paper's tables and figures, and where their data is to be had."""
 
-import json
 import os
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.box import SIMPLE
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from deptriad.cli.app import app, progress_bar
+from deptriad.cli.app import app, console, progress_bar, show_json
 from deptriad.cli.data import AsJson
 
 
@@ -63,7 +61,7 @@ def _paper(
     if page is not None:
         _write_page(out, page)
     if as_json:
-        typer.echo(json.dumps(done, indent=1, ensure_ascii=False))
+        show_json(done)
     elif done["skipped"]:
         typer.echo(f"skipped: {', '.join(done['skipped'])}", err=True)
 
@@ -71,11 +69,11 @@ def _paper(
 def _list(found: list[Any], as_json: bool) -> None:
     rows = [{"name": item.name, "title": item.title, "needs": list(item.needs)} for item in found]
     if as_json:
-        return typer.echo(json.dumps({"items": rows}, indent=1, ensure_ascii=False))
+        return show_json({"items": rows})
     table = Table("item", "what it shows", "needs", box=SIMPLE)
     for item in found:
         table.add_row(item.name, escape(item.title), ", ".join(item.needs))
-    Console(highlight=False).print(table, end="")
+    console().print(table, end="")
     return None
 
 
@@ -91,7 +89,7 @@ def _run(
     from deptriad.paper.data import Library
     from deptriad.paper.runner import run
 
-    console = Console(highlight=False)
+    screen = console()
     found: dict[str, Any] = {"items": [], "skipped": {}}
     library = Library(data)
     for item in chosen:
@@ -106,7 +104,7 @@ def _run(
         else:
             found["items"].append(done.entry)
         if not silent:
-            console.print(_line(done), soft_wrap=True)
+            screen.print(_line(done), soft_wrap=True)
     return found
 
 
@@ -159,15 +157,15 @@ def _datasets(
         for each in DATASETS.values()
     ]
     if as_json:
-        typer.echo(json.dumps({"datasets": rows}, indent=1, ensure_ascii=False))
+        show_json({"datasets": rows})
         return
-    console = Console(highlight=False)
+    screen = console()
     for row in rows:
-        console.print(f"[bold]{row['file']}[/]  {row['stands for']}", soft_wrap=True)
+        screen.print(f"[bold]{row['file']}[/]  {row['stands for']}", soft_wrap=True)
         for key in ("origin", "licence", "convert", "records", "sha256", "here"):
             if row[key] is not None:
                 shown = f"{row[key]:,}" if key == "records" else escape(str(row[key]))
-                console.print(f"  {key:8} {shown}", soft_wrap=True)
+                screen.print(f"  {key:8} {shown}", soft_wrap=True)
 
 
 def _state(library: Any, name: str) -> str:

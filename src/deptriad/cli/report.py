@@ -2,7 +2,7 @@
 
 import math
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Unpack
 
 import typer
 
@@ -17,24 +17,27 @@ from deptriad.cli.data import (
     Query,
     SchemaFile,
     ThinWay,
+    Users,
     Weight,
     analysed,
 )
 from deptriad.data import readers
+from deptriad.report.content import Options
+
+Opening = Annotated[
+    float, typer.Option(help="The promise that the page opens with.", metavar="NUMBER")
+]
+Page = Annotated[
+    Path, typer.Option(help="Where to write the page.", dir_okay=False, metavar="FILE")
+]
 
 
 @app.command("report", epilog="Example: deptriad report survey.csv --total 3 --out report.html")
 def _report(
     data: Data,
-    total: Annotated[
-        float, typer.Option(help="The promise that the page opens with.", metavar="NUMBER")
-    ] = 3.0,
-    out: Annotated[
-        Path, typer.Option(help="Where to write the page.", dir_okay=False, metavar="FILE")
-    ] = Path("report.html"),
-    users: Annotated[
-        int, typer.Option(min=1, help="How many people will answer.", metavar="N")
-    ] = 100_000,
+    total: Opening = 3.0,
+    out: Page = Path("report.html"),
+    users: Users = 100_000,
     min_count: Annotated[
         int, typer.Option(min=1, help="Smaller counts read 'fewer than N'.", metavar="N")
     ] = 10,
@@ -69,7 +72,8 @@ def _report(
     typer.echo(f"The page is in {out}")
 
 
-def write(found: Analysis, out: Path, total: float, **options: Any) -> None:
+def write(found: Analysis, out: Path, total: float, **options: Unpack[Options]) -> None:
     """Write the page, with a bar."""
     with progress_bar("planning for each promise (the first time compiles, too)") as show:
-        report.write(found, out, total, progress=show, **options)
+        options["progress"] = show
+        report.write(found, out, total, **options)

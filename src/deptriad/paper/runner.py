@@ -9,6 +9,7 @@ import platform
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -104,11 +105,9 @@ def _write(folder: Path, results: dict[str, dict[str, Any]]) -> None:
 
 
 def _settings(item: Item, library: Library, quick: bool, seed: int) -> dict[str, Any]:
-    from deptriad import __version__
-
     used = [name for name in (*item.needs, *item.uses) if library.has(name)]
     return {
-        "deptriad": __version__,
+        "deptriad": version("deptriad"),
         "quick": quick,
         "seed": seed,
         "data": {name: library.fingerprint(name) for name in used},

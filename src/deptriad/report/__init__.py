@@ -3,29 +3,16 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from deptriad.analysis.analysis import Analysis
-    from deptriad.utils.progress import Progress
+    from deptriad.report.content import Options
 
 __all__ = ["page", "write"]
 
 
-def page(
-    analysis: Analysis,
-    total: float = 3.0,
-    *,
-    records: Any = None,
-    weight: str | None = None,
-    file: str | None = None,
-    users: int = 100_000,
-    min_count: int = 10,
-    rng: np.random.Generator | None = None,
-    progress: Progress | None = None,
-) -> str:
+def page(analysis: Analysis, total: float = 3.0, **options: Unpack[Options]) -> str:
     """The text of one HTML page that answers any budget: no network, no records, no count below ``min_count``.
 
     Parameters
@@ -41,9 +28,9 @@ def page(
     file
         Name of the data to show; of a path the last part only.
     users
-        How many are to answer, for expected errors.
+        How many are to answer, for expected errors; 100,000 by default.
     min_count
-        Counts below this are written as "fewer than" it.
+        Counts below this, by default 10, are written as "fewer than" it.
     rng
         Source of chance of the search for witnesses; by default the operating system's.
     progress
@@ -62,25 +49,14 @@ def page(
     from deptriad.report.content import content
     from deptriad.report.rendering import rendered
 
-    made = content(
-        analysis,
-        total,
-        records=records,
-        weight=weight,
-        file=file,
-        users=users,
-        min_count=min_count,
-        rng=rng,
-        progress=progress,
-    )
-    return rendered(made)
+    return rendered(content(analysis, total, **options))
 
 
 def write(
     analysis: Analysis,
     out: str | os.PathLike[str] = "report.html",
     total: float = 3.0,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> None:
     """Write the page to a file, whole or not at all; folders on the way are made.
 

@@ -7,7 +7,7 @@ import json
 import math
 from importlib.metadata import version
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
@@ -34,6 +34,18 @@ EXPLAINED_AT = (0.1, 0.5, 1.0, 2.0, 5.0)
 
 OFTEN = 50
 """Pairs between two calls of ``progress``."""
+
+
+class Options(TypedDict, total=False):
+    """What ``deptriad.report.page`` takes by name, and explains."""
+
+    records: Any
+    weight: str | None
+    file: str | None
+    users: int
+    min_count: int
+    rng: np.random.Generator | None
+    progress: Progress | None
 
 
 def content(

@@ -1,0 +1,60 @@
+"""The command line in a folder of its own, and surveys to run it on."""
+
+import pytest
+
+import deptriad as dt
+from command_line import records
+
+
+@pytest.fixture
+def run(capsys, monkeypatch, tmp_path):
+    """Run the command in an empty folder; give its exit code, output and error output."""
+    from deptriad.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as ended:
+            main(arguments)
+        return ended.value.code or 0, *capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def one_plan(monkeypatch):
+    """A page with one plan only: the others take seconds."""
+    from deptriad.report import promises
+
+    monkeypatch.setattr(promises, "PROMISES", ())
+
+
+@pytest.fixture
+def survey(tmp_path):
+    """A CSV file of records, with a schema beside it, in the folder of ``run``."""
+    pytest.importorskip("duckdb", reason="DuckDB, which reads the files, is not installed")
+    (tmp_path / "survey.csv").write_text(records())
+    schema = dt.Schema(
+        [
+            dt.Attribute("sex", categories=["f", "m"], missing="error"),
+            dt.Attribute("job", categories=["cook", "nurse", "smith"], missing="error"),
+            dt.Attribute("pay", edges=[0, 30, 60, 101], missing="error"),
+        ]
+    )
+    schema.save(tmp_path / "schema.json")
+    return schema
+
+
+@pytest.fixture
+def xor(tmp_path):
+    """Two fair coins and whether they differ, each record many times over."""
+    pytest.importorskip("duckdb", reason="DuckDB, which reads the files, is not installed")
+    rows = [f"{a},{b},{a ^ b}" for a in (0, 1) for b in (0, 1)] * 100
+    (tmp_path / "coins.csv").write_text("\n".join(["first,second,differ", *rows]) + "\n")
+
+
+@pytest.fixture
+def plan(run, survey):
+    arguments = ("survey.csv", "--schema", "schema.json", "--total", "9", "--plan", "plan.json")
+    assert run("calibrate", *arguments)[0] == 0

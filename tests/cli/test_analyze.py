@@ -1,0 +1,212 @@
+"""deptriad analyze, run as a user runs it."""
+
+import math
+import re
+
+import pytest
+
+pytest.importorskip("typer")
+import deptriad as dt
+from command_line import leaks_in, listing, shown, strict_json
+
+
+def test_analyze_shows_the_worst_leaks_first(run, survey, tmp_path):
+    code, output, _ = run("analyze", "survey.csv", "--schema", "schema.json", "--epsilon", "0.7")
+    assert code == 0
+    analysis = dt.analyze(dt.Prior.from_data(tmp_path / "survey.csv", survey))
+    worst = analysis.top(10, epsilon=0.7)
+    lines = shown(output)
+    assert [cells[:2] for cells in lines] == worst[["source", "target"]].to_numpy().tolist()
+    for cells, leak in zip(lines, worst["leakage"], strict=True):
+        assert 0 <= float(cells[-2]) - leak < 1e-3
+        assert 0 <= float(cells[-1].removesuffix(" times")) - math.exp(leak) < 1e-3
+    assert listing(tmp_path) == ["schema.json", "survey.csv"]
+
+
+def test_analyze_shows_as_many_as_asked(run, survey):
+    _, output, _ = run("analyze", "survey.csv", "--schema", "schema.json", "--top", "2")
+    assert len(shown(output)) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "uncertainty"),
+    [
+        ((), {}, None),
+        (("--weight", "w"), {"weight": "w"}, None),
+        (("--by", "state"), {"by": "state"}, None),
+        (
+            ("--query", "SELECT * FROM data WHERE w > 1"),
+            {"query": "SELECT * FROM data WHERE w > 1"},
+            None,
+        ),
+        (("--uncertainty", "relative:0.1"), {}, dt.Relative(0.1)),
+        (("--uncertainty", "absolute:0.01"), {}, dt.Absolute(0.01)),
+        (("--uncertainty", "confidence:0.9"), {}, dt.Confidence(0.9)),
+        (("--uncertainty", "spread:range", "--by", "state"), {"by": "state"}, dt.Spread("range")),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_analyze_in_json_and_saved_is_what_the_library_says(
+    run, survey, tmp_path, arguments, options, uncertainty
+):
+    code, output, _ = run(
+        *("analyze", "survey.csv", "--schema", "schema.json", "--json", "--epsilon", "0.5"),
+        *(*arguments, "--save", "mine.json"),
+    )
+    assert code == 0
+    prior = dt.Prior.from_data(tmp_path / "survey.csv", survey, **options)
+    analysis = dt.analyze(prior, uncertainty)
+    worst = analysis.top(10, epsilon=0.5)
+    assert list(leaks_in(strict_json(output))) == list(worst.itertuples(index=False, name=None))
+    saved = dt.Analysis.load(tmp_path / "mine.json")
+    for name in ("source", "target", "alpha", "beta", "phi", "delta"):
+        assert saved.triads[name].tolist() == analysis.triads[name].tolist()
+    assert listing(tmp_path) == ["mine.json", "schema.json", "survey.csv"]
+
+
+def test_analyze_reads_parquet_and_saves_parquet(run, survey, tmp_path):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    pd.read_csv(tmp_path / "survey.csv").to_parquet(tmp_path / "survey.parquet")
+    common = ("--schema", "schema.json", "--json")
+    from_csv = run("analyze", "survey.csv", *common, "--save", "a.parquet")
+    from_parquet = run("analyze", "survey.parquet", *common, "--save", "b.parquet")
+    assert from_csv[:2] == from_parquet[:2]
+    one, two = (dt.Analysis.load(tmp_path / name) for name in ("a.parquet", "b.parquet"))
+    pd.testing.assert_frame_equal(one.triads, two.triads, check_exact=True)
+
+
+def test_analyze_without_a_schema_says_so(run, survey):
+    code, output, errors = run("analyze", "survey.csv", "--json")
+    assert code == 0
+    assert "public" in errors
+    assert {source for source, *_ in leaks_in(strict_json(output))} <= {
+        *("sex", "job", "pay", "state", "w")
+    }
+
+
+def test_analyze_passes_on_what_to_do_with_thin_values(run, survey, tmp_path):
+    common = ("analyze", "survey.csv", "--schema", "schema.json")
+    code, _, errors = run(*common, "--min-records", "150")
+    assert code == 0
+    assert "smith" in errors
+    run(*common, "--min-records", "150", "--thin", "drop", "--save", "dropped.json")
+    prior = dt.Prior.from_data(tmp_path / "survey.csv", survey, min_records=150, thin="drop")
+    saved = dt.Analysis.load(tmp_path / "dropped.json")
+    assert saved.triads["phi"].tolist() == dt.analyze(prior).triads["phi"].tolist()
+
+
+def test_hostile_names_are_shown_as_text(run, tmp_path):
+    pytest.importorskip("duckdb")
+    names = ["[bold]x[/]", "\x1b[31mred", "<b>y</b>"]
+    rows = [f"{i % 2},{i % 3},{i % 5 % 2}" for i in range(300)]
+    (tmp_path / "survey.csv").write_text("\n".join([",".join(names), *rows]))
+    code, output, errors = run("analyze", "survey.csv")
+    assert code == 0
+    assert "\x1b" not in output + errors
+    assert "[bold]x[/]" in output
+    assert r"\x1b[31mred" in output
+    code, output, _ = run("analyze", "survey.csv", "--json")
+    assert {source for source, *_ in leaks_in(strict_json(output))} == set(names)
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [("file/mine.json", "file"), ("mine.txt", r"mine\.txt"), ("folder.json", "folder")],
+)
+def test_a_place_that_cannot_be_written_is_one_line(run, survey, tmp_path, place, said):
+    (tmp_path / "folder.json").mkdir()
+    (tmp_path / "file").touch()
+    before = listing(tmp_path)
+    code, _, errors = run("analyze", "survey.csv", "--schema", "schema.json", "--save", place)
+    assert code in (1, 2)
+    assert re.search(said, errors)
+    assert "Traceback" not in errors
+    assert listing(tmp_path) == before
+
+
+def test_what_was_saved_before_survives_a_failure(run, survey, tmp_path):
+    (tmp_path / "odd.csv").write_text("sex,job,pay\nx,cook,1\n")
+    for name in ("mine.json", "mine.parquet"):
+        (tmp_path / name).write_text("precious")
+        run("analyze", "odd.csv", "--schema", "schema.json", "--save", name)
+        assert (tmp_path / name).read_text() == "precious"
+
+
+def bracket(output, target):
+    return next(each for each in strict_json(output)["totals"] if each["target"] == target)
+
+
+def test_totals_are_those_of_the_library(run, survey, tmp_path):
+    arguments = ("analyze", "survey.csv", "--schema", "schema.json", "--totals", "--json")
+    code, output, _ = run(*arguments, "--epsilon", "0.3")
+    assert code == 0
+    prior = dt.Prior.from_data(tmp_path / "survey.csv", survey)
+    for name, total in dt.analyze(prior).totals(0.3).items():
+        shown = bracket(output, name)
+        assert shown["witness"] is None
+        for number in ("own", "paired", "pairwise", "certified", "budgets"):
+            assert shown[number] == getattr(total, number)
+
+
+def test_witness_shows_that_the_sum_is_no_bound(run, xor):
+    code, output, _ = run("analyze", "coins.csv", "--witness", "--json")
+    assert code == 0
+    shown = bracket(output, "differ")
+    assert shown["pairwise"] == pytest.approx(1, abs=1e-12)
+    assert shown["witness"] == pytest.approx(1.4338, abs=1e-4)
+    assert shown["witness"] <= shown["certified"] <= shown["budgets"] == 3
+
+
+def test_totals_are_explained_and_the_paper_is_warned_of(run, xor):
+    _, output, _ = run("analyze", "coins.csv", "--witness")
+    for word in ("attained", "paired, pairwise: estimates", "certified: no joint", "Warning"):
+        assert word in output
+    assert "differ" in output.partition("Warning")[2]
+    _, output, _ = run("analyze", "coins.csv", "--totals")
+    assert "attained" not in output
+    assert "Warning" not in output
+
+
+def test_witness_and_certificate_are_about_the_same_people(run, tmp_path):
+    """A value that was dropped is in neither."""
+    pytest.importorskip("duckdb")
+    rows = [f"{a},{b},{a ^ b}" for a in (0, 1) for b in (0, 1)] * 200 + ["0,0,7"] * 3
+    (tmp_path / "coins.csv").write_text("\n".join(["first,second,differ", *rows]) + "\n")
+    code, output, _ = run("analyze", "coins.csv", "--witness", "--thin", "drop", "--json")
+    assert code == 0
+    for each in strict_json(output)["totals"]:
+        assert each["witness"] <= each["certified"]
+
+
+def test_analyze_takes_budgets_by_name(run, survey, tmp_path):
+    common = ("analyze", "survey.csv", "--schema", "schema.json", "--totals")
+    given = ("--epsilon", "0.5", "--budget", "sex=0", "--budget", "pay=2")
+    code, output, _ = run(*common, *given, "--json")
+    assert code == 0
+    budgets = {"sex": 0.0, "job": 0.5, "pay": 2.0}
+    analysis = dt.analyze(dt.Prior.from_data(tmp_path / "survey.csv", survey))
+    worst = analysis.top(10, epsilon=budgets)
+    content = strict_json(output)
+    assert content["budgets"] == budgets
+    assert list(leaks_in(content)) == list(worst.itertuples(index=False, name=None))
+    for name, total in analysis.totals(budgets).items():
+        assert bracket(output, name)["certified"] == total.certified
+        assert bracket(output, name)["odds_at_most"] >= math.exp(total.certified)
+    code, output, _ = run(*common, *given)
+    assert all(cells[1] == f"{budgets[cells[0]]:g}" for cells in shown(output))
+    assert "the ε of what is released" in " ".join(output.split())
+
+
+def test_a_witness_can_be_found_again(run, survey):
+    common = ("analyze", "survey.csv", "--schema", "schema.json", "--witness", "--json", "--seed")
+    first, second = (run(*common, "5")[1] for _ in range(2))
+    assert first == second
+    code, _, errors = run("analyze", "survey.csv", "--seed", "5")
+    assert code == 2
+    assert "--witness" in errors
+
+
+def test_a_witness_is_put_into_words(run, xor):
+    _, output, _ = run("analyze", "coins.csv", "--witness")
+    assert "can raise the odds" in " ".join(output.partition("All releases")[2].split())

@@ -1,0 +1,54 @@
+"""deptriad perturb and estimate, run as a user runs them."""
+
+import pytest
+
+pytest.importorskip("typer")
+from command_line import listing, one_line, records, strict_json
+
+
+def test_reports_of_a_plan_estimate_what_was_said(run, plan, tmp_path):
+    code, output, _ = run("perturb", "plan.json", "survey.csv", "--out", "r.parquet", "--seed", "1")
+    assert code == 0
+    assert "600 reports are in r.parquet" in output
+    code, output, _ = run("estimate", "plan.json", "r.parquet", "sex", "job", "--json")
+    assert code == 0
+    found = strict_json(output)
+    assert found["attributes"] == ["sex", "job"]
+    assert len(found["estimates"]) == 6
+    assert sum(each["share"] for each in found["estimates"]) == pytest.approx(1)
+    cooks = [row for row in found["estimates"] if row["values"] == {"sex": "f", "job": "cook"}]
+    assert cooks[0]["from"] - 0.05 <= 1 / 3 <= cooks[0]["to"] + 0.05
+    code, output, _ = run("estimate", "plan.json", "r.parquet", "sex", "--post", "raw")
+    assert code == 0
+    assert "standard error" in output
+
+
+def test_reports_are_secure_unless_a_seed_is_given(run, plan, tmp_path):
+    pd = pytest.importorskip("pandas")
+    for name, seed in (("a", ("--seed", "1")), ("b", ("--seed", "1")), ("c", ()), ("d", ())):
+        assert run("perturb", "plan.json", "survey.csv", "--out", f"{name}.parquet", *seed)[0] == 0
+    a, b, c, d = (pd.read_parquet(tmp_path / f"{name}.parquet") for name in "abcd")
+    assert a.equals(b)
+    assert not c.equals(d)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("perturb", "none.json", "survey.csv"), "none.json"),
+        (("perturb", "schema.json", "survey.csv"), "deptriad plan"),
+        (("perturb", "plan.json", "none.csv"), "none.csv"),
+        (("perturb", "plan.json", "odd.csv"), "astronaut"),
+        (("perturb", "plan.json", "survey.csv", "--out", "r.csv"), "parquet"),
+        (("estimate", "plan.json", "survey.csv", "sxe"), "sex"),
+        (("estimate", "plan.json", "survey.csv", "sex", "--level", "2"), "--level is 2.0"),
+        (("perturb", "plan.json", "survey.csv", "--out", "none/r.parquet"), "no folder none"),
+    ],
+)
+def test_what_cannot_be_collected_is_refused(run, plan, tmp_path, arguments, said):
+    (tmp_path / "odd.csv").write_text(records() + "f,astronaut,3,TX,1\n")
+    before = listing(tmp_path)
+    code, _, errors = run(*arguments)
+    assert code == 1
+    assert said in one_line(errors)
+    assert listing(tmp_path) == before
