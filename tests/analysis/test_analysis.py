@@ -426,8 +426,36 @@ def test_an_edited_file_is_checked(analysis, tmp_path, spoil):
     path = tmp_path / "mine.json"
     analysis.save(path)
     content = json.loads(path.read_text(encoding="utf-8"))
+    del content["digest"]  # else that alone would tell
     path.write_text(json.dumps(spoil(content)), encoding="utf-8")
     with pytest.raises(ValueError, match=r"mine\.json"):
+        dt.Analysis.load(path)
+
+
+def test_a_number_that_was_changed_is_noticed(analysis, tmp_path):
+    path = tmp_path / "mine.json"
+    analysis.save(path)
+    content = json.loads(path.read_text(encoding="utf-8"))
+    changed = edited(content, lambda d: {k: 0.25 if k == "phi" else v for k, v in d.items()})
+    path.write_text(json.dumps(changed), encoding="utf-8")
+    with pytest.raises(
+        ValueError, match=r"mine\.json has the digest .* changed after it was saved"
+    ):
+        dt.Analysis.load(path)
+    del content["digest"]  # a file of before
+    path.write_text(json.dumps(content), encoding="utf-8")
+    assert bits(dt.Analysis.load(path).triads) == bits(analysis.triads)
+
+
+def test_a_column_that_was_changed_is_noticed(analysis, tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "mine.parquet"
+    analysis.save(path)
+    table = parquet.read_table(path)
+    place = table.column_names.index("phi")
+    halved = [value / 2 for value in table["phi"].to_pylist()]
+    parquet.write_table(table.set_column(place, "phi", [halved]), path)
+    with pytest.raises(ValueError, match=r"mine\.parquet has the digest"):
         dt.Analysis.load(path)
 
 

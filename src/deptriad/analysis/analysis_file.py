@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Callable
@@ -30,15 +31,17 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, list[A
 def _write_json(
     path: str | os.PathLike[str], about: dict[str, Any], columns: dict[str, Any]
 ) -> None:
-    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    files.write_json(path, about | {"triads": rows})
+    files.write_json(
+        path, about | {"digest": _digest(about, _rows(columns)), "triads": _rows(columns)}
+    )
 
 
 def _write_parquet(
     path: str | os.PathLike[str], about: dict[str, Any], columns: dict[str, Any]
 ) -> None:
     arrow, parquet = _arrow()
-    table = arrow.table(columns).replace_schema_metadata({"deptriad": json.dumps(about)})
+    told = about | {"digest": _digest(about, _rows(columns))}
+    table = arrow.table(columns).replace_schema_metadata({"deptriad": json.dumps(told)})
     with files.whole(path) as partial:
         parquet.write_table(table, partial)
 
@@ -50,9 +53,12 @@ def _read_json(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, 
         raise ValueError(f"{path} has no list of triads")
     names = ("source", "target", "alpha", "phi", "delta")
     try:
-        return about, {name: [row[name] for row in rows] for name in names}
+        columns = {name: [row[name] for row in rows] for name in names}
     except KeyError as missing:
         raise ValueError(f"{path} has a triad without {missing}") from None
+    del about["triads"]
+    _check_digest(path, about, rows)
+    return about, columns
 
 
 def _read_parquet(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, list[Any]]]:
@@ -67,7 +73,30 @@ def _read_parquet(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[st
             f"{path} is a Parquet file of something else, expected one saved by Analysis.save"
         )
     about = files.parse_json(held.decode(), FORMAT, VERSION, str(path))
-    return about, {name: table[name].to_pylist() for name in table.column_names}
+    columns = {name: table[name].to_pylist() for name in table.column_names}
+    _check_digest(path, about, _rows(columns))
+    return about, columns
+
+
+def _rows(columns: dict[str, Any]) -> list[dict[str, Any]]:
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def _digest(about: dict[str, Any], rows: list[dict[str, Any]]) -> str:
+    text = json.dumps(files.spelt(about | {"triads": rows}), sort_keys=True)
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def _check_digest(
+    path: str | os.PathLike[str], about: dict[str, Any], rows: list[dict[str, Any]]
+) -> None:
+    """A number that was changed by hand or by an accident is noticed; files of before had no digest."""
+    said = about.pop("digest", None)
+    if said is not None and said != (found := _digest(about, rows)):
+        raise ValueError(
+            f"{path} has the digest {said!r}, but its content has {found!r}: it was changed after it was saved; save "
+            "the analysis again"
+        )
 
 
 def _arrow() -> tuple[Any, Any]:
