@@ -137,7 +137,8 @@ def faces() -> dict[str, float]:
 
 def kernel_of(codes: Any, schema: dt.Schema) -> Callable[[], object]:
     from deptriad.data.batches import BATCH
-    from deptriad.data.counts import Counter, Layout
+    from deptriad.data.counting import Counter
+    from deptriad.data.table_layout import Layout
 
     columns = [column.astype("int8") for column in codes.T]
     count = Counter(Layout(schema.sizes), 1, False, False)

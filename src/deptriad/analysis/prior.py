@@ -88,14 +88,14 @@ class Prior:
         min_records, thin
             As for ``from_counts``.
         """
-        from deptriad.data import engines
+        from deptriad.data.engines import engine_of
 
         chosen = schema is None
         if schema is None:
             apart = [name for name in (weight, by) if name is not None]
             schema = taken_as_public(data, without=apart, query=query)
         counts = Counts.from_data(data, schema, weight, by, query, progress)
-        return cls._made(counts, min_records, thin, chosen, engines.kind_of(data))
+        return cls._made(counts, min_records, thin, chosen, engine_of(data).results)
 
     @classmethod
     def from_counts(cls, counts: Counts, min_records: int = 20, thin: Thin = "keep") -> Self:

@@ -135,7 +135,7 @@ def attack_all(
     from deptriad.attacks.result import AttackResults
     from deptriad.attacks.target import STEPS, Target
     from deptriad.collection.split import as_strategy
-    from deptriad.data import engines
+    from deptriad.data.engines import engine_of
 
     asked = as_strategy(strategy)
     _check(attacker, train, level, rng)
@@ -146,7 +146,7 @@ def attack_all(
         Target(field, name, own, attacker, analysis, ceiling, level, len(aims)) for name in aims
     ]
     steps = STEPS * len(aims) * (1 + ceiling)
-    kind = engines.kind_of(records)
+    kind = engine_of(records).results
     results = []
     for place, each in enumerate(every):
 

@@ -20,8 +20,8 @@ from deptriad.utils.errors import InvalidValue, Parameter
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from deptriad.data.batches import Batch
     from deptriad.data.column_types import Frame
+    from deptriad.data.engines import Batch
     from deptriad.utils.progress import Progress
 
 
@@ -55,12 +55,12 @@ def perturb(strategy: Any, frame: Any, rng: Generator = None) -> Any:
     >>> perturb(Split(schema, 1.0), frame, rng=np.random.default_rng(1))["sex"].tolist()
     ['m', 'm', 'm', 'f']
     """
-    from deptriad.data import engines
+    from deptriad.data.engines import engine_of
 
     asked = as_strategy(strategy)
     used = asked.released
     codes = _widened(used.encode(frame), used, asked.schema)
-    return report_format.framed(asked.report(codes, rng), engines.kind_of(frame))
+    return report_format.framed(asked.report(codes, rng), engine_of(frame).results)
 
 
 def perturb_file(
@@ -141,7 +141,7 @@ def _widened(codes: NDArray[Any], used: Schema, schema: Schema) -> NDArray[Any]:
 
 def _allowed(frame: Frame, schema: Schema) -> Iterator[Batch]:
     """Batches of codes up to a value that has none; then the rest is counted, and the schema's own error raised."""
-    from deptriad.data import batches, encoding, engines
+    from deptriad.data import batches, encoding
 
     bad = np.zeros((2, len(schema)), dtype=np.int64)
     for batch in batches.batches(encoding.Encoder(schema)(frame)):
@@ -150,4 +150,4 @@ def _allowed(frame: Frame, schema: Schema) -> Iterator[Batch]:
             bad += [[np.count_nonzero(codes == code) for codes in batch] for code in odd]
         if not bad.any():
             yield batch
-    engines.refuse_codes(frame, schema, bad)
+    encoding.refuse_codes(frame, schema, bad)

@@ -7,16 +7,15 @@ import json
 import os
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from deptriad.data.attribute import Attribute
 from deptriad.data.schema import Schema
+from deptriad.data.table_layout import ALL, Layout
 from deptriad.utils import files
 from deptriad.utils.errors import InvalidValue, Parameter
 from deptriad.utils.text import place_of
@@ -24,125 +23,10 @@ from deptriad.utils.text import place_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from deptriad.data.batches import Batch
-    from deptriad.data.column_types import Frame
     from deptriad.utils.arrays import Floats, Integers
     from deptriad.utils.progress import Progress
 
-ALL = "all"
-"""The one source of counts that were not made by source."""
-
-MOST_CELLS = 1 << 27
-"""Cells of all tables of all sources together: 1 GiB of counts."""
-
 FORMAT, VERSION = "deptriad counts", 1
-
-
-@dataclass(frozen=True)
-class Layout:
-    """Where the tables of all single attributes and of all pairs lie in one array."""
-
-    sizes: tuple[int, ...]
-
-    @cached_property
-    def pairs(self) -> list[tuple[int, int]]:
-        """First and second attribute of each table; a single attribute is paired with itself."""
-        places = range(len(self.sizes))
-        return [(i, i) for i in places] + list(combinations(places, 2))
-
-    @cached_property
-    def starts(self) -> Integers:
-        """Where each table begins, and where the last one ends."""
-        cells = [self.sizes[i] * (self.sizes[j] if i != j else 1) for i, j in self.pairs]
-        return np.concatenate([[0], np.cumsum(cells)]).astype(np.int64)
-
-    @cached_property
-    def place(self) -> dict[tuple[int, int], int]:
-        """Number of the table of a pair i ≤ j."""
-        return {pair: number for number, pair in enumerate(self.pairs)}
-
-    @property
-    def cells(self) -> int:
-        """Cells of all tables."""
-        return int(self.starts[-1])
-
-    @cached_property
-    def arrays(self) -> tuple[Integers, Integers, Integers, Integers]:
-        """First and second rows, widths and starts, as the kernel takes them.
-
-        The second row of a single attribute is a row of zeros after the last attribute.
-        """
-        zeros = len(self.sizes)
-        firsts, seconds = np.array(self.pairs, dtype=np.int64).T.copy()
-        seconds[:zeros] = zeros
-        widths = np.array([*self.sizes, 1], dtype=np.int64)[seconds]
-        return firsts, seconds, widths, self.starts
-
-    def table(self, cells: NDArray[Any], rows: int, columns: int) -> NDArray[Any]:
-        """The table of two different attributes, one for its rows and one for its columns."""
-        low, high = sorted((rows, columns))
-        place = self.place[low, high]
-        flat = cells[..., self.starts[place] : self.starts[place + 1]]
-        table = flat.reshape(*cells.shape[:-1], self.sizes[low], self.sizes[high])
-        return table if rows == low else np.swapaxes(table, -1, -2)
-
-    def single(self, cells: NDArray[Any], attribute: int) -> NDArray[Any]:
-        """The counts of one attribute."""
-        return cells[..., self.starts[attribute] : self.starts[attribute + 1]]
-
-
-@dataclass(frozen=True)
-class Counter:
-    """The work of one process: batches of codes in; records, weights and refused values by attribute out."""
-
-    layout: Layout
-    sources: int
-    by: bool
-    weighted: bool
-
-    def __call__(self, batches: Iterator[Batch]) -> list[NDArray[Any]]:
-        """Count all batches."""
-        from deptriad.data import _count_kernels
-        from deptriad.data.encoding import ABSENT, UNSEEN
-
-        number = len(self.layout.sizes)
-        records, weights, refused = self.nothing()
-        for batch in batches:
-            codes = _stacked(batch[:number])
-            source = np.ascontiguousarray(batch[number], np.int64) if self.by else _NO_CODES
-            weight = np.ascontiguousarray(batch[-1], np.float64) if self.weighted else _NO_WEIGHTS
-            if codes.min(initial=0) < 0:
-                refused[:2] += [(codes[:number] == bad).sum(axis=1) for bad in (UNSEEN, ABSENT)]
-            refused[2, 0] += (~((weight >= 0.0) & (weight < np.inf))).sum()
-            refused[3, 0] += (source < 0).sum()
-            if refused.any():
-                continue  # nothing is counted that will not be used
-            if not (self.by or self.weighted):
-                _count_kernels.count(codes, self.layout.arrays, records[0])
-                continue
-            source = source if self.by else np.zeros(codes.shape[1], dtype=np.int64)
-            _count_kernels.count_weighted(
-                codes, self.layout.arrays, source, weight, records, weights
-            )
-        return [records.ravel(), weights.ravel(), refused.ravel()]
-
-    def nothing(self) -> tuple[Integers, Floats, Integers]:
-        """No records and no weights; and no refused values: undeclared, missing, bad weights, unknown sources."""
-        cells = self.sources, self.layout.cells
-        refused = np.zeros((4, len(self.layout.sizes)), dtype=np.int64)
-        return np.zeros(cells, np.int64), np.zeros(cells if self.weighted else (0, 0)), refused
-
-
-_NO_CODES: Integers = np.zeros(0, dtype=np.int64)
-_NO_WEIGHTS: Floats = np.zeros(0)
-
-
-def _stacked(columns: Batch) -> NDArray[Any]:
-    """Codes attribute by attribute, and a row of zeros."""
-    codes = np.zeros((len(columns) + 1, len(columns[0])), dtype=np.result_type(*columns))
-    for row, column in zip(codes, columns, strict=False):
-        row[:] = column
-    return codes
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -222,7 +106,9 @@ class Counts:
         progress
             Called with the number of records counted so far, and None.
         """
-        from deptriad.data import column_types, readers
+        from deptriad.data import readers
+        from deptriad.data.column_types import require
+        from deptriad.data.counting import counted
 
         for name, role in ((by, "by"), (weight, "weight")):
             if name is not None and name in schema:
@@ -234,82 +120,11 @@ class Counts:
             both = (Parameter("by", ""), " and ", Parameter("weight", ""))
             raise InvalidValue(f"column {by!r} is both ", *both, ", expected two columns")
         frame = readers.opened(data, query, schema)
-        column_types.require(
-            frame, [*schema.names, *([by] if by else []), *([weight] if weight else [])]
-        )
-        sources = _sources(frame, by)
-        layout = Layout(schema.sizes)
-        _refuse_size(schema, layout.cells * (sources.size if sources else 1))
-        counts = cls._counted(frame, schema, weight, sources, layout, progress)
+        require(frame, [*schema.names, *(name for name in (by, weight) if name)])
+        counts = cls(schema, *counted(frame, schema, weight, by, progress), by)
         if not counts.records:
             raise ValueError(f"{readers.name_of(data)} has no records, expected at least one")
         return counts
-
-    @classmethod
-    def _counted(
-        cls,
-        frame: Frame,
-        schema: Schema,
-        weight: str | None,
-        sources: Attribute | None,
-        layout: Layout,
-        progress: Progress | None,
-    ) -> Self:
-        from deptriad.data import encoding, engines
-
-        number = sources.size if sources else 1
-        encode = encoding.Encoder(schema, sources, weight)
-        count = Counter(layout, number, sources is not None, weight is not None)
-        parts = (
-            engines.results(frame, encode, count, progress)
-            if engines.streams(frame)
-            else iter([_grouped(encode(frame), count, progress)])
-        )
-        cells, weights, refused = count.nothing()
-        for records, sums, bad in parts:
-            if not np.isfinite(sums).all():
-                raise ValueError(
-                    f"the weights in {weight!r} are too large to add up: scale them down"
-                )
-            cells += records.reshape(cells.shape)
-            weights += sums.reshape(weights.shape)
-            refused += bad.reshape(refused.shape)
-        engines.refuse_codes(frame, schema, refused[:2])
-        if refused[2, 0]:
-            raise ValueError(
-                f"the weight column {weight!r} has {refused[2, 0]:,} values that are missing, negative or infinite, "
-                "expected numbers ≥ 0"
-            )
-        if refused[3, 0]:
-            raise ValueError(
-                f"{refused[3, 0]:,} values of {sources.name if sources else ''!r} were not there when the sources were "
-                "looked up: the data changes while it is read, as a query with random() does; make a copy first"
-            )
-        names = sources.values if sources else (ALL,)
-        order = sorted(
-            range(number), key=names.__getitem__
-        )  # the order in which sums have them, too
-        return cls(
-            schema,
-            tuple(names[place] for place in order),
-            cells[order],
-            weights[order] if weight else None,
-            sources.name if sources else None,
-        )
-
-    def _check_margins(self) -> None:
-        """Every table must have the counts of its two attributes as margins."""
-        for i, j in self.layout.pairs:
-            if i != j:
-                table = self.layout.table(self.cells, i, j)
-                for place, axis in ((i, -1), (j, -2)):
-                    if not np.array_equal(
-                        table.sum(axis=axis), self.layout.single(self.cells, place)
-                    ):
-                        names = self.schema.names
-                        raise ValueError(
-                            f"its tables of {names[i]!r} and {names[j]!r} do not add up"
-                        )
 
     @property
     def weighted(self) -> bool:
@@ -413,7 +228,13 @@ class Counts:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read an .npz file, everything checked; a file with pickled objects is refused."""
+        """Read an .npz file, everything checked; a file with pickled objects is refused.
+
+        Raises
+        ------
+        ValueError
+            The file is damaged, of another kind, or its tables do not agree with each other.
+        """
         try:
             with (
                 open(path, "rb") as file,
@@ -442,60 +263,14 @@ class Counts:
         except ValueError as error:
             raise ValueError(f"{path} is not a file of counts: {error}") from None
 
-
-def _grouped(codes: Frame, count: Counter, progress: Progress | None) -> list[NDArray[Any]]:
-    """What ``Counter`` returns, by one group-by for each table: for engines that cannot stream."""
-    from deptriad.data import engines
-    from deptriad.data.encoding import ABSENT, UNSEEN
-
-    names = codes.collect_schema().names()
-    layout, number = count.layout, len(count.layout.sizes)
-    records, weights, refused = count.nothing()
-    for done, ((i, j), start) in enumerate(zip(layout.pairs, layout.starts[:-1], strict=True), 1):
-        keys = dict.fromkeys(
-            [names[i], names[j], *(names[number : number + 1] if count.by else [])]
-        )
-        group = engines.grouped(codes, list(keys), names[-1] if count.weighted else None)
-        first, second = group[names[i]], group[names[j]] if i != j else 0
-        if i == j:
-            refused[:2, i] = [group["records"][first == bad].sum() for bad in (UNSEEN, ABSENT)]
-            refused[2, 0] += int(group["refused"].sum()) if count.weighted else 0
-        source = group[names[number]] if count.by else np.zeros(len(first), dtype=np.int64)
-        refused[3, 0] += group["records"][source < 0].sum()
-        if min(np.min(code, initial=0) for code in (first, second, source)) < 0:
-            continue
-        cell = start + first * (layout.sizes[j] if i != j else 1) + second
-        np.add.at(records, (source, cell), group["records"])
-        if count.weighted:
-            np.add.at(weights, (source, cell), group["weights"])
-        if progress:
-            progress(done, len(layout.pairs))
-    return [records.ravel(), weights.ravel(), refused.ravel()]
-
-
-def _sources(frame: Frame, by: str | None) -> Attribute | None:
-    """The values of the column that tells sources apart, as an attribute."""
-    from deptriad.data import value_counts
-
-    if by is None:
-        return None
-    tally = next(value_counts.tallies(frame, [by]))
-    if tally.trouble or not tally.values:
-        raise ValueError(
-            f"column {by!r} cannot tell sources apart: {tally.trouble or 'all its values are missing'}"
-        )
-    values = sorted(tally.values)
-    return Attribute(by, values, missing="category" if tally.missing else "error")
-
-
-def _refuse_size(schema: Schema, cells: int) -> None:
-    if cells > MOST_CELLS:
-        largest = max(schema, key=lambda attribute: attribute.size)
-        raise InvalidValue(
-            f"the tables would have {cells:,} cells, expected at most {MOST_CELLS:,}: {largest.name!r} has "
-            f"{largest.size:,} values; declare fewer and set ",
-            *(Parameter("unseen", "'other'"), ", or bin them"),
-        )
+    def _check_margins(self) -> None:
+        """Every table must have the counts of its two attributes as margins."""
+        names = self.schema.names
+        for i, j in self.layout.pairs[len(names) :]:
+            table = self.layout.table(self.cells, i, j)
+            for place, axis in ((i, -1), (j, -2)):
+                if (table.sum(axis=axis) != self.layout.single(self.cells, place)).any():
+                    raise ValueError(f"its tables of {names[i]!r} and {names[j]!r} do not add up")
 
 
 def _difference(one: Schema, two: Schema) -> str:

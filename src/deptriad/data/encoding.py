@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
+import numpy as np
 
 from deptriad.data.attribute import Attribute
+from deptriad.data.batches import batches
 from deptriad.data.categories import Value
 from deptriad.data.column_types import Frame, held_by, is_whole, number_of, require
-from deptriad.data.readers import reading
+from deptriad.data.engines import engine_of
+from deptriad.data.readers import opened, reading
+from deptriad.utils.errors import InvalidValue, Parameter
+from deptriad.utils.text import printable
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from deptriad.data.schema import Schema
 
 CHAINED = 8
@@ -141,3 +149,54 @@ class Encoder:
             )
             codes.append(nw.when(missing).then(nw.lit(-1.0)).otherwise(weight).alias("weight"))
         return frame.select(*codes)
+
+
+def encoded(data: Any, schema: Schema) -> NDArray[np.int16]:
+    """Codes of all records of a local frame or a file, in the order of the rows."""
+    frame = opened(data, schema=schema)
+    require(frame, schema.names)
+    frame = frame.select(*schema.names)
+    parts = [np.column_stack(batch) for batch in batches(Encoder(schema)(frame))]
+    codes = np.concatenate(parts) if parts else np.zeros((0, len(schema)))
+    refuse_codes(
+        frame, schema, np.array([(codes == UNSEEN).sum(axis=0), (codes == ABSENT).sum(axis=0)])
+    )
+    return codes.astype(np.int16)
+
+
+def refuse_codes(frame: Frame, schema: Schema, refused: NDArray[np.int64]) -> None:
+    """Say which values a schema refuses, given how many undeclared and missing ones each attribute had."""
+    for attribute, unseen, absent in zip(schema, *refused.tolist(), strict=True):
+        name = attribute.name
+        if unseen:
+            what = "values outside its edges" if attribute.kind == "bins" else "undeclared values"
+            raise InvalidValue(
+                f"column {name!r} has {unseen:,} {what}{_examples(frame, attribute)}: declare them in the "
+                "schema, or set ",
+                *(Parameter("unseen", "'other'"), " there"),
+            )
+        if absent:
+            raise InvalidValue(
+                f"column {name!r} has {absent:,} missing values, which its schema refuses: set ",
+                *(Parameter("missing", "'category'"), " there"),
+            )
+
+
+def _examples(frame: Frame, attribute: Attribute) -> str:
+    """Some of the values that are refused, looked for only now."""
+    column = frame.select(attribute.name)
+    if on_parts := engine_of(column.to_native()).on_parts:
+        shown = on_parts(column.to_native(), partial(_examples_in_part, attribute))
+        return next(filter(None, shown), "")
+    dtype = require(column, [attribute.name])[attribute.name]
+    if is_empty(column, attribute, dtype):
+        return ""
+    code = code_of(attribute, dtype, nw.Int16)
+    values = column.filter(code == UNSEEN).select(nw.col(attribute.name).alias("value"))
+    strange = values.unique().lazy().head(5).collect()["value"].to_list()
+    words = ", ".join(printable(repr(value)) for value in sorted(strange, key=str))
+    return f", such as {words}" if words else ""
+
+
+def _examples_in_part(attribute: Attribute, part: Any) -> str:
+    return _examples(opened(part), attribute)

@@ -1,98 +1,131 @@
-"""Where an engine's ways are kept: how frames are encoded to codes and streamed into the counting kernel.
+"""The engines whose frames are read: one entry for each says what it does in a way of its own.
 
-Columns are turned into codes where the data lives. Local engines then stream batches of codes; Spark and Dask run the
-work on their workers, and only its result comes back.
+Columns become codes where the data lives. An engine then hands over batches of codes; or it runs the work on its
+workers, and only the result comes back; or it can do neither, and is asked for one group-by after another.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, cast
 
 import narwhals as nw
 import numpy as np
 
-from deptriad.data.attribute import Attribute
-from deptriad.data.batches import Batch, arrays, batches
-from deptriad.data.column_types import Frame, require
-from deptriad.data.encoding import ABSENT, UNSEEN, Encoder, code_of, is_empty
-from deptriad.data.readers import opened
-from deptriad.utils.errors import InvalidValue, Parameter
-from deptriad.utils.text import printable
+from deptriad.data.plain_columns import plain_arrow, plain_pandas
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from deptriad.data.schema import Schema
-    from deptriad.utils.progress import Progress
+Batch = list["NDArray[Any]"]
+"""Some records: an array for each column."""
 
-Work = Callable[[Iterator[Batch]], "list[NDArray[Any]]"]
+Work = Callable[[Iterator[Batch]], list["NDArray[Any]"]]
+"""What is done with the batches of one process, and results in arrays."""
 
 
-def results(
-    frame: Frame, encode: Encoder, work: Work, progress: Progress | None = None
-) -> Iterator[list[NDArray[Any]]]:
-    """The work's results on all batches of codes: one from a local engine, one for each partition of a cluster."""
-    if frame.implementation.is_dask():
-        yield from _dask_results(frame.to_native(), encode, work)
-        return
-    codes = encode(frame)
-    if codes.implementation.is_pyspark() or codes.implementation.is_pyspark_connect():
-        yield from _spark_results(codes.to_native(), work)
+@dataclass(frozen=True)
+class Engine:
+    """How one engine's frames differ from others; a backend of narwhals without an entry gets by with the defaults.
+
+    Parameters
+    ----------
+    name
+        As messages call it.
+    modules
+        Top modules of the classes of its frames.
+    columns
+        The attribute of a native frame that has the names of its columns, where it lets a name come twice.
+    ignores_case
+        Whether a native frame takes names that differ only in case for the same, as SQL does.
+    misread
+        Characters that it does not take for part of a column's name.
+    plain
+        A native frame without the column types that say too little.
+    batches
+        A lazy native frame of numbers as batches of at most so many rows, in their order. Without it, and without
+        work on its workers, a lazy frame is counted by group-bys.
+    on_parts
+        The results of a function on each partition of a native frame, which is a local frame: for an engine whose
+        column types are known there only.
+    on_codes
+        The results of some work on the batches of each partition of a native frame of numbers.
+    results
+        The library whose frames results are given in: pandas, Polars or PyArrow.
+    """
+
+    name: str
+    modules: Sequence[str]
+    columns: str | None = None
+    ignores_case: Callable[[Any], bool] = lambda native: False
+    misread: str = ""
+    plain: Callable[[Any], Any] = lambda native: native
+    batches: Callable[[Any, int], Iterator[Batch]] | None = None
+    on_parts: Callable[[Any, Callable[[Any], Any]], Iterator[Any]] | None = None
+    on_codes: Callable[[Any, Work], Iterator[list[NDArray[Any]]]] | None = None
+    results: str = "pandas"
+
+
+def engine_of(native: Any) -> Engine:
+    """The entry of a native frame's class, or of one that it derives from; all defaults where there is none."""
+    for kind in type(native).__mro__:
+        for engine in ENGINES:
+            if kind.__module__.partition(".")[0] in engine.modules:
+                return engine
+    return Engine("another engine", ())
+
+
+# --- Polars, DuckDB, Ibis: they stream ------------------------------------------------------------------------
+
+
+def _polars_batches(native: Any, size: int) -> Iterator[Batch]:
+    if hasattr(native, "collect_batches"):
+        parts = native.collect_batches(chunk_size=size, maintain_order=True)
     else:
-        yield work(_watched(batches(codes), progress))
+        parts = native.collect().iter_slices(size)
+    for part in parts:
+        yield [column.to_numpy() for column in part.get_columns()]
 
 
-def _watched(stream: Iterator[Batch], progress: Progress | None) -> Iterator[Batch]:
-    """The same batches; before each next one the progress is told how many records are done."""
-    done = 0
-    for batch in stream:
-        yield batch
-        done += len(batch[0])
-        if progress:
-            progress(done, None)
+def _duckdb_batches(native: Any, size: int) -> Iterator[Batch]:
+    reader = getattr(native, "to_arrow_reader", None) or native.fetch_record_batch
+    return map(_arrays, reader(size))
 
 
-def streams(frame: Frame) -> bool:
-    """Whether an engine hands over batches of codes, or does the work itself on its partitions."""
-    kind = frame.implementation
-    ways = (kind.is_duckdb, kind.is_ibis, kind.is_polars, kind.is_dask, kind.is_pyspark)
-    return isinstance(frame, nw.DataFrame) or any(
-        is_kind() for is_kind in (*ways, kind.is_pyspark_connect)
-    )
+def _ibis_batches(native: Any, size: int) -> Iterator[Batch]:
+    if _ibis_streams(native):
+        return map(_arrays, native.to_pyarrow_batches(chunk_size=size))
+    return map(_arrays, native.to_pyarrow().to_batches(size))
 
 
-def grouped(codes: Frame, keys: list[str], weight: str | None) -> dict[str, NDArray[Any]]:
-    """Records, sums of weights and numbers of bad weights of every combination of codes."""
-    sums = [nw.len().alias("records")]
-    if weight:
-        bad = (nw.col(weight) < 0.0) | (nw.col(weight) == float("inf"))
-        sums += [nw.col(weight).sum().alias("sum"), nw.col("bad").sum().alias("refused")]
-        codes = codes.with_columns(bad.cast(nw.Int64).alias("bad"))
-    found = codes.group_by(*keys).agg(*sums).lazy().collect()
-    columns = {name: found[name].to_numpy() for name in found.columns}
-    whole = {name: columns[name].astype(np.int64) for name in columns if name != "sum"}
-    return whole | ({"weights": columns["sum"].astype(np.float64)} if weight else {})
+def _ibis_streams(native: Any) -> bool:
+    """Whether Ibis can hand over batches: its DuckDB backend calls what DuckDB 2 no longer has."""
+    if not _on_duckdb(native):
+        return True
+    import duckdb
+
+    return hasattr(duckdb.DuckDBPyConnection, "fetch_record_batch")
 
 
-def _dask_results(native: Any, encode: Encoder, work: Work) -> Iterator[list[NDArray[Any]]]:
-    import dask
-
-    parts = native[encode.columns].to_delayed()
-    done = [dask.delayed(_partition_result)(part, encode, work) for part in parts]
-    yield from dask.compute(*done)
+def _on_duckdb(native: Any) -> bool:
+    return bool(native.get_backend().name == "duckdb")
 
 
-def _partition_result(part: Any, encode: Encoder, work: Work) -> list[NDArray[Any]]:
-    return work(batches(encode(opened(part))))
+def _arrays(batch: Any) -> Batch:
+    """The columns of a batch of Arrow."""
+    return [column.to_numpy(zero_copy_only=False) for column in batch.columns]
 
 
-def _spark_results(native: Any, work: Work) -> Iterator[list[NDArray[Any]]]:
+# --- Spark and Dask: they work on their partitions ------------------------------------------------------------
+
+
+def _on_spark_codes(native: Any, work: Work) -> Iterator[list[NDArray[Any]]]:
     def partition(arrow_batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
-        result = work(map(arrays, arrow_batches))
+        result = work(map(_arrays, arrow_batches))
         kinds = [array.dtype.str for array in result]
         yield pa.RecordBatch.from_pydict(
             {"kind": [",".join(kinds)], "numbers": [[array.tobytes() for array in result]]},
@@ -104,60 +137,39 @@ def _spark_results(native: Any, work: Work) -> Iterator[list[NDArray[Any]]]:
         yield [np.frombuffer(bytes(number), dtype=kind) for kind, number in pairs]
 
 
-def encoded(data: Any, schema: Schema) -> NDArray[np.int16]:
-    """Codes of all records of a local frame or a file, in the order of the rows."""
-    frame = opened(data, schema=schema)
-    require(frame, schema.names)
-    frame = frame.select(*schema.names)
-    parts = [np.column_stack(batch) for batch in batches(Encoder(schema)(frame))]
-    codes = np.concatenate(parts) if parts else np.zeros((0, len(schema)))
-    refuse_codes(
-        frame, schema, np.array([(codes == UNSEEN).sum(axis=0), (codes == ABSENT).sum(axis=0)])
-    )
-    return codes.astype(np.int16)
+def _on_dask_parts(native: Any, function: Callable[[Any], Any]) -> Iterator[Any]:
+    import dask
+
+    yield from dask.compute(*[dask.delayed(function)(part) for part in native.to_delayed()])
 
 
-def refuse_codes(frame: Frame, schema: Schema, refused: NDArray[np.int64]) -> None:
-    """Say which values a schema refuses, given how many undeclared and missing ones each attribute had."""
-    for attribute, unseen, absent in zip(schema, *refused.tolist(), strict=True):
-        name = attribute.name
-        if unseen:
-            what = "values outside its edges" if attribute.kind == "bins" else "undeclared values"
-            raise InvalidValue(
-                f"column {name!r} has {unseen:,} {what}{_examples(frame, attribute)}: declare them in the "
-                "schema, or set ",
-                *(Parameter("unseen", "'other'"), " there"),
-            )
-        if absent:
-            raise InvalidValue(
-                f"column {name!r} has {absent:,} missing values, which its schema refuses: set ",
-                *(Parameter("missing", "'category'"), " there"),
-            )
+# --- the entries ----------------------------------------------------------------------------------------------
 
-
-def _examples(frame: Frame, attribute: Attribute) -> str:
-    """Some of the values that are refused, looked for only now."""
-    if frame.implementation.is_dask():
-        parts = frame.to_native()[[attribute.name]].to_delayed()
-        shown = (_examples(opened(part.compute()), attribute) for part in parts)
-        return next(filter(None, shown), "")
-    types = require(frame, [attribute.name])
-    if is_empty(frame, attribute, types[attribute.name]):
-        return ""
-    code = code_of(attribute, types[attribute.name], nw.Int16)
-    values = frame.filter(code == UNSEEN).select(nw.col(attribute.name).alias("value"))
-    strange = values.unique().lazy().head(5).collect()["value"].to_list()
-    words = ", ".join(printable(repr(value)) for value in sorted(strange, key=str))
-    return f", such as {words}" if words else ""
+ENGINES = [
+    Engine("pandas", ["pandas"], columns="columns", plain=plain_pandas),
+    Engine("Polars", ["polars"], batches=_polars_batches, results="polars"),
+    Engine("PyArrow", ["pyarrow"], columns="column_names", plain=plain_arrow, results="pyarrow"),
+    Engine(
+        "DuckDB",
+        ["duckdb", "_duckdb"],
+        columns="columns",
+        ignores_case=lambda native: True,
+        batches=_duckdb_batches,
+    ),
+    Engine("Ibis", ["ibis"], ignores_case=_on_duckdb, batches=_ibis_batches),
+    Engine(
+        "PySpark",
+        ["pyspark"],
+        columns="columns",
+        ignores_case=lambda native: True,
+        misread=".`",
+        on_codes=_on_spark_codes,
+    ),
+    Engine("Dask", ["dask"], columns="columns", on_parts=_on_dask_parts),
+]
 
 
 # --- results --------------------------------------------------------------------------------------------------
-
-
-def kind_of(data: Any) -> str:
-    """The library whose frames results should be given in: that of the data if it is local, else pandas."""
-    name = type(data).__module__.partition(".")[0]
-    return name if name in ("polars", "pyarrow") else "pandas"
 
 
 def made(columns: dict[str, Any], kind: str) -> Any:

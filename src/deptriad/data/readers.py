@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 
-from deptriad.data.column_types import Frame, folded, plain, refuse_twice
+from deptriad.data.column_types import Frame, folded, refuse_twice
+from deptriad.data.engines import ENGINES, engine_of
 
 if TYPE_CHECKING:
     from deptriad.data.schema import Schema
@@ -38,18 +39,21 @@ def opened(data: Any, query: str | None = None, schema: Schema | None = None) ->
         raise ValueError("query is for files: pass the frame that the query gives")
     elif isinstance(data, nw.DataFrame | nw.LazyFrame):
         data = data.to_native()
-    refuse_twice(_native_columns(data), where)
-    _narwhal(data)
-    return _narwhal(plain(data))
+    engine = engine_of(data)
+    if engine.columns:
+        refuse_twice(getattr(data, engine.columns, ()), where)
+    _narwhal(data)  # so that only frames are made plain
+    return _narwhal(engine.plain(data))
 
 
 def _narwhal(data: Any) -> Frame:
     try:
         frame: Frame = nw.from_native(data)
     except TypeError:
+        *names, last = (engine.name for engine in ENGINES)
         raise ValueError(
-            f"data is a {type(data).__name__}, expected a pandas, Polars, PyArrow, DuckDB, Ibis, PySpark or Dask "
-            "frame, or the path of a .csv or .parquet file"
+            f"data is a {type(data).__name__}, expected a {', '.join(names)} or {last} frame, or the path of a .csv or "
+            ".parquet file"
         ) from None
     return frame
 
@@ -57,14 +61,6 @@ def _narwhal(data: Any) -> Frame:
 def name_of(data: Any) -> str:
     """How a message names the data: by its path, where it has one."""
     return os.fspath(data) if isinstance(data, str | os.PathLike) else "the data"
-
-
-def _native_columns(data: Any) -> list[Any]:
-    """Names of the columns, where an engine lets one come twice."""
-    engine = type(data).__module__.partition(".")[0]
-    if engine not in ("pandas", "pyarrow", "pyspark", "dask", "duckdb", "_duckdb"):
-        return []
-    return list(getattr(data, "column_names" if engine == "pyarrow" else "columns", ()))
 
 
 # --- files ----------------------------------------------------------------------------------------------------

@@ -140,9 +140,9 @@ class Schema:
         >>> schema.encode(pd.DataFrame({"sex": ["male", None, "female"]})).tolist()
         [[1], [2], [0]]
         """
-        from deptriad.data import engines
+        from deptriad.data.encoding import encoded
 
-        return engines.encoded(data, self)
+        return encoded(data, self)
 
     def to_json(self) -> str:
         """The text of its file."""

@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from deptriad.data import column_types, readers, value_counts
+from deptriad.data import column_types, readers
 from deptriad.data.attribute import OTHER, Attribute
+from deptriad.data.value_counts import ValueCounts, count_values
 from deptriad.utils.arrays import as_whole
 from deptriad.utils.text import brief
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from deptriad.data.value_counts import Tally
 
 
 def proposed(
@@ -41,11 +40,11 @@ def proposed(
     notes: list[str] = []
     types = column_types.require(frame, [*(columns or ()), *without])
     wanted = [name for name in columns or types if name not in without]
-    tallies = list(value_counts.tallies(frame, wanted, max_categories))
-    if tallies and not any(tally.records or tally.trouble for tally in tallies):
+    counted = list(count_values(frame, wanted, max_categories))
+    if counted and not any(column.records or column.trouble for column in counted):
         raise ValueError(f"{readers.name_of(data)} has no records, expected at least one")
-    for tally in tallies:
-        attribute, note = _proposed_column(tally, bins, binning, max_categories)
+    for column in counted:
+        attribute, note = _proposed_column(column, bins, binning, max_categories)
         if attribute is not None:
             chosen.append(attribute)
         if note:
@@ -59,51 +58,51 @@ def proposed(
 
 
 def _proposed_column(
-    tally: Tally, bins: int, binning: str, most: int
+    column: ValueCounts, bins: int, binning: str, most: int
 ) -> tuple[Attribute | None, str | None]:
-    """An attribute for a column whose values have been tallied, and what is worth saying about it."""
-    name, values = tally.name, tally.values
+    """An attribute for a column whose values have been counted, and what is worth saying about it."""
+    name, values = column.name, column.values
     left_out = f"column {name!r} is left out"
-    if tally.trouble:
-        return None, f"{left_out}: {tally.trouble}"
-    if not tally.distinct:
+    if column.trouble:
+        return None, f"{left_out}: {column.trouble}"
+    if not column.distinct:
         return None, f"{left_out}: all its values are missing"
-    if tally.distinct == 1 and not tally.missing:
+    if column.distinct == 1 and not column.missing:
         return None, f"{left_out}: it is constant ({brief(values[0])})"
     try:
         if values and isinstance(values[0], str):
-            return _proposed_text(tally, most)
-        return _proposed_numbers(tally, bins, binning), None
+            return _proposed_text(column, most)
+        return _proposed_numbers(column, bins, binning), None
     except ValueError as error:
         return None, f"{left_out}: {error}"
 
 
-def _proposed_text(tally: Tally, most: int) -> tuple[Attribute, str | None]:
-    missing: Literal["category", "error"] = "category" if tally.missing else "error"
-    values = [str(value) for value in tally.values]
-    if tally.distinct <= most:
-        return Attribute(tally.name, sorted(values), missing=missing), None
+def _proposed_text(column: ValueCounts, most: int) -> tuple[Attribute, str | None]:
+    missing: Literal["category", "error"] = "category" if column.missing else "error"
+    values = [str(value) for value in column.values]
+    if column.distinct <= most:
+        return Attribute(column.name, sorted(values), missing=missing), None
     # the values come by their frequency; one that reads (other) is counted as just that
     kept = sorted([value for value in values if value != OTHER][: most - 1])
     note = (
-        f"column {tally.name!r} has {tally.distinct:,} different values: the {len(kept)} most frequent are kept, the "
-        f"other {tally.distinct - len(kept):,} are counted as {OTHER}"
+        f"column {column.name!r} has {column.distinct:,} different values: the {len(kept)} most frequent are kept, the "
+        f"other {column.distinct - len(kept):,} are counted as {OTHER}"
     )
-    return Attribute(tally.name, kept, missing=missing, unseen="other"), note
+    return Attribute(column.name, kept, missing=missing, unseen="other"), note
 
 
-def _proposed_numbers(tally: Tally, bins: int, binning: str) -> Attribute:
-    missing: Literal["category", "error"] = "category" if tally.missing else "error"
-    given = tally.values if tally.numbers is None else tally.numbers
+def _proposed_numbers(column: ValueCounts, bins: int, binning: str) -> Attribute:
+    missing: Literal["category", "error"] = "category" if column.missing else "error"
+    given = column.values if column.numbers is None else column.numbers
     numbers = np.asarray(given, dtype=np.float64)
     # from 2^53 on neighbouring numbers run together, so that only bins can tell them apart
-    if tally.numbers is None and np.abs(numbers).max() < 2**53:
-        return Attribute(tally.name, sorted(tally.values), missing=missing)
+    if column.numbers is None and np.abs(numbers).max() < 2**53:
+        return Attribute(column.name, sorted(column.values), missing=missing)
     finite = np.isfinite(numbers)
-    inner = _inner_edges(numbers[finite], np.asarray(tally.counts)[finite], bins, binning)
-    if not inner and not tally.missing:
+    inner = _inner_edges(numbers[finite], np.asarray(column.counts)[finite], bins, binning)
+    if not inner and not column.missing:
         raise ValueError("its numbers are infinite or too large to be told apart")
-    return Attribute(tally.name, edges=[-math.inf, *inner, math.inf], missing=missing)
+    return Attribute(column.name, edges=[-math.inf, *inner, math.inf], missing=missing)
 
 
 def _inner_edges(

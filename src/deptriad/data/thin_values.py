@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deptriad.data.attribute import Attribute
-from deptriad.data.counts import Counts, Layout
+from deptriad.data.counts import Counts
 from deptriad.data.schema import Schema
+from deptriad.data.table_layout import Layout
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -1,4 +1,4 @@
-"""Tallies: how often the values of a column occur, counted where the data lives."""
+"""How often the values of a column occur, counted where the data lives."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import numpy as np
 from deptriad.data.batches import BATCH, batches
 from deptriad.data.categories import Value
 from deptriad.data.column_types import Frame, held_by, number_of, require
+from deptriad.data.engines import engine_of
 from deptriad.data.readers import opened, reading
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Tally:
+class ValueCounts:
     """Different values of a column and how often each occurs; or why it cannot be an attribute.
 
     Where only so many were asked for and there are more, text has the most frequent ones here, and numbers are all in
@@ -42,32 +43,36 @@ class Tally:
         return int(np.sum(self.counts)) + self.missing
 
 
-def tallies(frame: Frame, columns: Sequence[str], most: int | None = None) -> Iterator[Tally]:
-    """Tally the columns one after another, where the data lives; of text only so many values, the most frequent."""
+def count_values(
+    frame: Frame, columns: Sequence[str], most: int | None = None
+) -> Iterator[ValueCounts]:
+    """Count the values of columns, one after another; of text only so many values, the most frequent."""
     types = require(frame, columns)
     for name in columns:
         with reading(f"column {name!r}", OSError):
-            yield _tally(frame, name, types[name], most)
+            yield _counted(frame, name, types[name], most)
 
 
-def _tally(frame: Frame, name: str, dtype: Any, most: int | None) -> Tally:
+def _counted(frame: Frame, name: str, dtype: Any, most: int | None) -> ValueCounts:
     values: Frame = frame.select(nw.col(name).alias("value"))
-    if frame.implementation.is_dask():  # what its objects are is known only once they are here
+    if engine_of(frame.to_native()).on_parts:  # what it holds is known only once it is here
         found = values.group_by("value").agg(nw.len().alias("records")).lazy().collect()
         values = opened(found.to_native())
         dtype = values.collect_schema()["value"]
     held = held_by(dtype)
     if held == "mixed types":
         trouble = "it holds values of mixed types; convert it to text or numbers"
-        return Tally(name, [], [], trouble=trouble)
+        return ValueCounts(name, [], [], trouble=trouble)
     if str(dtype) in ("Null", "Unknown"):
-        return Tally(name, [], [], missing=1)
+        return ValueCounts(name, [], [], missing=1)
     if held == "number":
         values = values.with_columns(number_of(nw.col("value"), dtype, whole=True))
     elif held == "text" and dtype != nw.String:
         values = values.with_columns(nw.col("value").cast(nw.String))
     elif held not in ("text", "boolean"):
-        return Tally(name, [], [], trouble=f"it holds {held}, expected text, numbers or booleans")
+        return ValueCounts(
+            name, [], [], trouble=f"it holds {held}, expected text, numbers or booleans"
+        )
     return (_text if held == "text" else _numbers)(name, values, most)
 
 
@@ -89,8 +94,10 @@ def _collected(frame: Frame) -> nw.DataFrame[Any]:
     return frame.lazy().collect()
 
 
-def _text(name: str, values: Frame, most: int | None) -> Tally:
-    if values.implementation.is_polars():
+def _text(name: str, values: Frame, most: int | None) -> ValueCounts:
+    if engine_of(
+        values.to_native()
+    ).batches:  # what streams is ranked without holding all of it, too
         values = values.lazy()
     grouped = _grouped(values)
     if isinstance(grouped, nw.DataFrame):
@@ -106,7 +113,7 @@ def _text(name: str, values: Frame, most: int | None) -> Tally:
             number = _collected(grouped.select(nw.len().alias("number")))["number"]
             distinct = int(number.to_list()[0])
     texts, counts = found["value"].to_list(), found["records"].to_list()
-    return Tally(name, texts, counts, _missing(values), distinct=distinct)
+    return ValueCounts(name, texts, counts, _missing(values), distinct=distinct)
 
 
 def _most_frequent(grouped: nw.DataFrame[Any], most: int) -> nw.DataFrame[Any]:
@@ -125,7 +132,7 @@ def _most_frequent(grouped: nw.DataFrame[Any], most: int) -> nw.DataFrame[Any]:
     return grouped.sort("records", "value", descending=[True, False])
 
 
-def _numbers(name: str, values: Frame, most: int | None) -> Tally:
+def _numbers(name: str, values: Frame, most: int | None) -> ValueCounts:
     """Of numbers or booleans: sorted where they are here already, else grouped where they live."""
     if isinstance(values, nw.DataFrame) and "records" not in values.columns:
         here = values["value"].drop_nulls()
@@ -135,8 +142,8 @@ def _numbers(name: str, values: Frame, most: int | None) -> Tally:
         numbers, counts = _streamed(values) if _is_spread(values) else _from_groups(values)
         missing = _missing(values)
     if most is not None and len(numbers) > most:
-        return Tally(name, [], counts, missing, distinct=len(numbers), numbers=numbers)
-    return Tally(name, numbers.tolist(), counts.tolist(), missing, distinct=len(numbers))
+        return ValueCounts(name, [], counts, missing, distinct=len(numbers), numbers=numbers)
+    return ValueCounts(name, numbers.tolist(), counts.tolist(), missing, distinct=len(numbers))
 
 
 def _from_groups(values: Frame) -> tuple[NDArray[Any], NDArray[np.int64]]:
@@ -148,17 +155,14 @@ def _from_groups(values: Frame) -> tuple[NDArray[Any], NDArray[np.int64]]:
 
 def _is_spread(values: Frame) -> bool:
     """Whether a local engine's column has mostly different numbers, whose groups would take more room than they."""
-    kind = values.implementation
-    if isinstance(values, nw.DataFrame) or not (
-        kind.is_duckdb() or kind.is_ibis() or kind.is_polars()
-    ):
+    if isinstance(values, nw.DataFrame) or not engine_of(values.to_native()).batches:
         return False
     first = _collected(values.head(BATCH))["value"]
     return len(np.unique(_array(first.drop_nulls()))) > BATCH // 16
 
 
 def _streamed(values: Frame) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Tally batch by batch: what is held are the different numbers, once, and a few batches."""
+    """ValueCounts batch by batch: what is held are the different numbers, once, and a few batches."""
     numbers, counts = np.zeros(0), np.zeros(0, dtype=np.int64)
     waiting: list[NDArray[Any]] = []
     for (batch,) in batches(values.filter(~nw.col("value").is_null())):

@@ -152,7 +152,7 @@ def interactions(
     coded, schema = coded_frame(records, schema, weight)
     places = None if targets is None else [schema.index(name) for name in targets]
     return _all_triples(
-        coded, budgets_of(epsilon, schema), places, progress, engines.kind_of(records)
+        coded, budgets_of(epsilon, schema), places, progress, engines.engine_of(records).results
     )
 
 
