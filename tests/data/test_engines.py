@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import deptriad as dt
+from deptriad.data import engines
 from plain_counts import assert_counts
 
 pa = pytest.importorskip("pyarrow", reason="the tables are made with PyArrow, which is absent")
@@ -330,41 +331,76 @@ def test_numbers_that_are_nearly_all_different_are_tallied_equally(counted, engi
         assert edges == (-np.inf, *inner, np.inf)
 
 
-ARROW = {
-    "string view": (pa.array(["a", "b", None], pa.string()).cast("string_view"), ["b", "a"]),
-    "decimals": (pa.array([Decimal("0.35"), Decimal("2.675"), None]), [2.675, 0.35]),
-    "decimals of 256 bits": (pa.array([Decimal("0.35"), None], pa.decimal256(50, 2)), [1, 0.35]),
-    "dictionary of decimals": (
-        pa.array([Decimal("0.35"), None, Decimal("0.35")]).dictionary_encode(),
-        [0.35],
-    ),
-}
-
-
-@pytest.mark.parametrize("form", ["pyarrow", "pandas", "pandas of Arrow"])
-@pytest.mark.parametrize("held", ARROW)
-def test_types_of_arrow_are_read_as_what_they_hold(form, held):
-    column, categories = ARROW[held]
-    table = pa.table({"x": column, "unused": column})
-    data = table
-    if form == "pandas":
-        data = table.to_pandas()
-    elif form == "pandas of Arrow":
-        data = table.to_pandas(types_mapper=pd.ArrowDtype)
-    schema = dt.Schema([dt.Attribute("x", categories=categories)])
-    plain = [float(value) if isinstance(value, Decimal) else value for value in column.to_pylist()]
-    codes = [len(categories) if value is None else categories.index(value) for value in plain]
-    assert schema.encode(data)[:, 0].tolist() == codes
-    found = dt.Schema.infer(data, columns=["x"])["x"]
-    assert found.categories == tuple(sorted({value for value in plain if value is not None}))
-
-
 @pytest.mark.parametrize("engine", CLUSTERS)
 def test_partitions_without_records_do_no_harm(counted):
     data = counted.data(SMALL.sort_by("whole"))
     kept = data[data["whole"] == 2]
     rows = [row for row in rows_of(SMALL) if row["whole"] == 2]
     assert_counts(dt.Counts.from_data(kept, SMALL_SCHEMA), rows, SMALL_SCHEMA)
+
+
+# ------------------------------------------------------------------------------- an entry more, an entry less
+
+
+class Ledger(pd.DataFrame):
+    """A frame of an engine of its own, which keeps records in pages of 50."""
+
+
+Ledger.__module__ = "ledgers.frame"
+
+
+@pytest.fixture
+def ledgers(monkeypatch):
+    """The entry of that engine; all pages it was asked for are kept in the list."""
+    pages = []
+
+    def on_pages(native, function):
+        for start in range(0, len(native), 50):
+            pages.append(pd.DataFrame(native.iloc[start : start + 50]))
+            yield function(pages[-1])
+
+    entry = engines.Engine("Ledgers", ["ledgers"], on_parts=on_pages, results="pyarrow")
+    monkeypatch.setattr(engines, "ENGINES", [*engines.ENGINES, entry])
+    return pages
+
+
+def test_one_entry_is_all_that_a_new_engine_needs(ledgers):
+    ledger = Ledger(SMALL.to_pandas())
+    counts = dt.Counts.from_data(ledger, SMALL_SCHEMA, weight="weight", by="state")
+    assert [len(page) for page in ledgers] == [50, 50, 50, 50, 40]
+    assert counts == dt.Counts.from_data(SMALL, SMALL_SCHEMA, weight="weight", by="state")
+    with pytest.raises(ValueError, match=r"'city'.*'oslo'"):
+        dt.Counts.from_data(ledger, dt.Schema([MISFITS["unseen text"][0]]))
+    prior = dt.Prior.from_data(ledger, SMALL_SCHEMA, min_records=0)
+    assert isinstance(dt.analyze(prior).top(), pa.Table)
+
+
+@pytest.fixture
+def no_entries(monkeypatch):
+    monkeypatch.setattr(engines, "ENGINES", [])
+
+
+@pytest.mark.usefixtures("no_entries")
+@pytest.mark.parametrize("engine", ["polars", "polars lazy", "pyarrow", "duckdb", "ibis"])
+@pytest.mark.parametrize("by", [None, "state"])
+@pytest.mark.parametrize("weight", [None, "weight"])
+def test_an_engine_without_an_entry_is_counted_all_the_same(counted, by, weight):
+    schema = SMALL_SCHEMA.without("city", "price")  # types that only entries make plain
+    table = SMALL.drop_columns(["city", "price"])
+    counts = counted(table, schema, by=by, weight=weight)
+    assert_counts(counts, rows_of(SMALL), schema, weight)
+
+
+@pytest.mark.usefixtures("no_entries")
+@pytest.mark.parametrize("engine", ["polars lazy", "duckdb", "ibis"])
+def test_an_engine_without_an_entry_refuses_what_does_not_fit(counted):
+    plain = SMALL.drop_columns(["city"])
+    with pytest.raises(ValueError, match="'whole' has 40 undeclared values, such as 2:"):
+        counted(plain, dt.Schema([MISFITS["unseen number"][0]]))
+    weights = pa.array([1.0, -2.0, 0.5, float("inf")] * 60)
+    table = plain.set_column(plain.column_names.index("weight"), "weight", weights)
+    with pytest.raises(ValueError, match="'weight' has 120 values"):
+        counted(table, SMALL_SCHEMA.only("whole", "small"), weight="weight")
 
 
 # --------------------------------------------------------------------------------------- real records

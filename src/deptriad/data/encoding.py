@@ -185,7 +185,7 @@ def refuse_codes(frame: Frame, schema: Schema, refused: NDArray[np.int64]) -> No
 def _examples(frame: Frame, attribute: Attribute) -> str:
     """Some of the values that are refused, looked for only now."""
     column = frame.select(attribute.name)
-    if on_parts := engine_of(column.to_native()).on_parts:
+    if on_parts := engine_of(frame.to_native()).on_parts:
         shown = on_parts(column.to_native(), partial(_examples_in_part, attribute))
         return next(filter(None, shown), "")
     dtype = require(column, [attribute.name])[attribute.name]
