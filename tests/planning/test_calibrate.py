@@ -243,7 +243,7 @@ def test_a_lower_limit_above_its_own_promise():
         ({"total": math.nan}, "expected one number > 0"),
         ({"total": math.inf}, "every total is infinite"),
         ({"total": "3"}, "expected a number"),
-        ({"total": {"x0": 1.0}}, "no number for 'x1'"),
+        ({"total": {"x0": 1.0}}, "no entry for 'x1'"),
         ({"total": {"x0": 1, "x1": 1, "x2": 1, "x3": 1}}, "names no attribute 'x3'"),
         ({"objective": "best"}, "objective is 'best', expected one of utility, even, paper"),
         ({"guarantee": "sure"}, "guarantee is 'sure', expected one of certified"),

@@ -25,7 +25,8 @@ from deptriad.totals.approximate import ApproximateTotal, approximate_total
 from deptriad.totals.proof import Proof, verify
 from deptriad.totals.totals import Totals, target_total
 from deptriad.utils import html_table
-from deptriad.utils.arrays import as_budget, as_whole
+from deptriad.utils.arrays import as_whole
+from deptriad.utils.by_name import budgets_for_each
 from deptriad.utils.errors import Note, Parameter
 from deptriad.utils.text import printable, rounded_up, times
 
@@ -244,22 +245,7 @@ class Analysis:
 
     def budgets(self, epsilon: Budgets) -> Floats:
         """A budget for each attribute, checked."""
-        if not isinstance(epsilon, Mapping):
-            one = as_budget(epsilon)
-            if one.ndim:
-                raise ValueError(
-                    f"epsilon has shape {one.shape}, expected one number, or a mapping from names to numbers"
-                )
-            return np.full(len(self.names), float(one))
-        for name in epsilon:
-            self.schema.index(name)
-        if lacking := [name for name in self.names if name not in epsilon]:
-            raise ValueError(
-                f"epsilon has no budget for {lacking[0]!r}, expected one for each attribute; 0 where it is not released"
-            )
-        return np.array(
-            [float(as_budget(epsilon[name], f"epsilon[{name!r}]")) for name in self.names]
-        )
+        return budgets_for_each(epsilon, self.names)
 
     def totals(self, epsilon: Budgets, sources: Sequence[str] | None = None) -> Totals:
         """What all releases together give away about each attribute: two estimates, and a certified bound.
@@ -322,10 +308,9 @@ class Analysis:
         for name in sources or ():
             self.schema.index(name)
         released = self.names if sources is None else sources
-        if isinstance(epsilon, Mapping) and sources is not None:
-            epsilon = dict.fromkeys(set(self.names) - set(released), 0.0) | dict(epsilon)
-        budgets = zip(self.names, self.budgets(epsilon).tolist(), strict=True)
-        return {name: budget for name, budget in budgets if name in released}
+        budgets = budgets_for_each(epsilon, self.names, set(self.names) - set(released)).tolist()
+        named = zip(self.names, budgets, strict=True)
+        return {name: budget for name, budget in named if name in released}
 
     def _tables_about(self, target: str, sources: Iterable[str]) -> dict[str, Conditional | Box]:
         return {source: self.table(source, target) for source in sources if source != target}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -182,29 +182,6 @@ def _weights(frame: Any, weight: str, schema: Schema) -> NDArray[Any]:
 
 
 # --- budgets --------------------------------------------------------------------------------------------------
-
-
-def budgets_of(
-    epsilon: float | Mapping[str, float], schema: Schema, target: str | None = None
-) -> Floats:
-    """A budget for each attribute from one number or a mapping, in which a target itself may be left out."""
-    names = schema.names
-    if not isinstance(epsilon, Mapping):
-        budget = as_budget(epsilon)
-        if budget.ndim:
-            raise ValueError(
-                f"epsilon has shape {budget.shape}, expected one number or a mapping from names to numbers"
-            )
-        return np.full(len(names), float(budget))
-    for name in epsilon:
-        schema.index(name)
-    if lacking := [name for name in names if name not in epsilon and name != target]:
-        raise ValueError(
-            f"epsilon has no budget for {lacking[0]!r}: give one, or 0 if it is not released"
-        )
-    return np.array(
-        [float(as_budget(epsilon.get(name, 0.0), f"epsilon of {name!r}")) for name in names]
-    )
 
 
 def budgets_by_column(budgets: ArrayLike, count: int) -> Floats:

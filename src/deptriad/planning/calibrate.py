@@ -16,8 +16,9 @@ from deptriad.planning.constraints import GUARANTEES, Guarantee, constraints
 from deptriad.planning.plan import OBJECTIVES, Objective, Plan
 from deptriad.tables import uncertainty
 from deptriad.totals.totals import NUMBERS, Total, target_total
-from deptriad.utils.arrays import as_budget, as_numbers, as_whole
-from deptriad.utils.errors import InvalidValue, Parameter, refuse_unknown
+from deptriad.utils.arrays import as_finite_budget, as_numbers, as_whole
+from deptriad.utils.by_name import by_name, for_each
+from deptriad.utils.errors import InvalidValue, Parameter
 from deptriad.utils.rounding import sum_up
 from deptriad.utils.text import rounded_up
 
@@ -317,21 +318,8 @@ class _Wishes:
 
 def _by_name(given: Mapping[str, float] | None, names: tuple[str, ...], what: str) -> Floats:
     """One number ≥ 0 for each attribute, NaN where none is given."""
-    found = np.full(len(names), np.nan)
-    if given is None:
-        return found
-    if not isinstance(given, Mapping):
-        raise InvalidValue(
-            Parameter(what), f" is {given!r}, expected a mapping from names to numbers"
-        )
-    refuse_unknown(given, names, Parameter(what, key=""))
-    for name, value in given.items():
-        entry = Parameter(what, key=name)
-        number = as_budget(value, entry)
-        if number.ndim or not np.isfinite(number):
-            raise InvalidValue(entry, f" is {value!r}, expected one finite number ≥ 0")
-        found[names.index(name)] = float(number)
-    return found
+    limits = {} if given is None else given
+    return np.array(by_name(limits, names, what, as_finite_budget, default=math.nan))
 
 
 def _agree(names: tuple[str, ...], lower: Floats, upper: Floats, fixed: Floats) -> None:
@@ -353,49 +341,39 @@ def _agree(names: tuple[str, ...], lower: Floats, upper: Floats, fixed: Floats) 
 
 
 def _promise(total: float | Mapping[str, float], names: tuple[str, ...]) -> Floats:
-    if isinstance(total, Mapping):
-        refuse_unknown(total, names, Parameter("total", key=""))
-        if lacking := [name for name in names if name not in total]:
-            raise ValueError(
-                f"total has no number for {lacking[0]!r}, expected one for each attribute; inf for a public one"
-            )
-        limits = np.array(
-            [float(_positive(total[name], Parameter("total", key=name))) for name in names]
-        )
-    else:
-        limits = np.full(len(names), float(_positive(total, Parameter("total"))))
+    limits = np.array(for_each(total, names, "total", _positive, hint="; inf for a public one"))
     if np.isinf(limits).all():
         raise ValueError("every total is infinite, expected a finite promise for some attribute")
     return limits
 
 
-def _positive(value: float, what: Parameter) -> Floats:
+def _positive(value: float, what: Parameter) -> float:
     number = as_numbers(value, what)
     if number.ndim or not number > 0.0:
         raise InvalidValue(what, f" is {value!r}, expected one number > 0, such as 3")
-    return number
+    return float(number)
 
 
 def _weights(given: Mapping[str, float] | None, names: tuple[str, ...]) -> Floats:
-    found = _by_name(given, names, "weights")
-    if (found == 0.0).any():
-        name = names[int(np.flatnonzero(found == 0.0)[0])]
-        raise InvalidValue(
-            Parameter("weights", key=name),
-            " is 0, expected a number > 0: a small one matters little",
-        )
-    return np.where(np.isnan(found), 1.0, found)
+    return np.array(by_name({} if given is None else given, names, "weights", _weight, default=1.0))
+
+
+def _weight(value: float, what: Parameter) -> float:
+    number = as_finite_budget(value, what)
+    if number == 0.0:
+        raise InvalidValue(what, " is 0, expected a number > 0: a small one matters little")
+    return number
 
 
 def _mechanisms(given: str | Mapping[str, Mechanism], names: tuple[str, ...]) -> list[str]:
-    each = dict(given) if isinstance(given, Mapping) else dict.fromkeys(names, given)
-    refuse_unknown(each, names, "mechanism")
-    for value in each.values():
-        if value not in ("auto", *expected_error.MECHANISMS):
-            raise ValueError(
-                f"mechanism is {value!r}, expected one of auto, {', '.join(expected_error.MECHANISMS)}"
-            )
-    return [each.get(name, "auto") for name in names]
+    return for_each(given, names, "mechanism", _known_mechanism, default="auto")
+
+
+def _known_mechanism(value: str, what: Parameter) -> str:
+    if value not in ("auto", *expected_error.MECHANISMS):
+        known = ", ".join(expected_error.MECHANISMS)
+        raise InvalidValue(what, f" is {value!r}, expected one of auto, {known}")
+    return value
 
 
 def _splitting(limits: Floats) -> float:

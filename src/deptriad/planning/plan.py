@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -19,6 +19,7 @@ from deptriad.tables import uncertainty
 from deptriad.totals.totals import NUMBERS
 from deptriad.utils import files, html_table
 from deptriad.utils.arrays import as_whole
+from deptriad.utils.by_name import by_name
 from deptriad.utils.rounding import sum_up
 from deptriad.utils.text import aligned, closest, printable, rounded_down, rounded_up
 from deptriad.witnesses.witness import witness_of_codes
@@ -109,7 +110,8 @@ class Plan:
                 raise ValueError(f"uncertainty is {self.uncertainty!r}, expected text or null")
             uncertainty.from_text(self.uncertainty)
         for what in ("budgets", "mechanisms", "total", "totals"):
-            object.__setattr__(self, what, _each(getattr(self, what), self.schema.names, what))
+            each = by_name(getattr(self, what), self.names, what, lambda value, _: value)
+            object.__setattr__(self, what, dict(zip(self.names, each, strict=True)))
         for name in self.schema.names:
             self._check(name)
 
@@ -442,17 +444,6 @@ def _one_of(value: object, allowed: tuple[str, ...], what: str) -> None:
 def _only(content: dict[str, Any], allowed: tuple[str, ...], what: str) -> None:
     if unknown := [key for key in content if key not in allowed]:
         raise ValueError(f"{what} has the key {unknown[0]!r}, expected only {', '.join(allowed)}")
-
-
-def _each(given: Any, names: tuple[str, ...], what: str) -> dict[str, Any]:
-    """An entry for each attribute, in their order, and for nothing else."""
-    if not isinstance(given, Mapping):
-        raise ValueError(f"{what} is {given!r}, expected an entry for each attribute")
-    if unknown := [name for name in given if name not in names]:
-        raise ValueError(f"{what} has an entry for {unknown[0]!r}: {closest(unknown[0], names)}")
-    if lacking := [name for name in names if name not in given]:
-        raise ValueError(f"{what} has no entry for {lacking[0]!r}, expected one for each attribute")
-    return {name: given[name] for name in names}
 
 
 def _number(value: object, what: str, below: float | None = None) -> float:

@@ -13,7 +13,6 @@ from deptriad.curves import exact as one_table
 from deptriad.data.coded_records import (
     Coded,
     budgets_by_column,
-    budgets_of,
     coded_array,
     coded_frame,
     column,
@@ -21,6 +20,7 @@ from deptriad.data.coded_records import (
 )
 from deptriad.data.results import Framed
 from deptriad.utils.arrays import Floats, Integers
+from deptriad.utils.by_name import budgets_for_each
 from deptriad.utils.rounding import ROUNDOFF
 from deptriad.utils.text import printable
 
@@ -147,13 +147,12 @@ def interactions(
     In 1 of 1 triples (100%) two sources together give away more about the target than the sum of what each does alone.
       a and b about xor: 0.434, sum 0.000
     """
-    from deptriad.data import engines
+    from deptriad.data.engines import engine_of
 
     coded, schema = coded_frame(records, schema, weight)
     places = None if targets is None else [schema.index(name) for name in targets]
-    return _all_triples(
-        coded, budgets_of(epsilon, schema), places, progress, engines.engine_of(records).results
-    )
+    budgets = budgets_for_each(epsilon, schema.names)
+    return _all_triples(coded, budgets, places, progress, engine_of(records).results)
 
 
 def interactions_of_codes(

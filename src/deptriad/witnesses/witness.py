@@ -10,13 +10,13 @@ import numpy as np
 from deptriad.data.coded_records import (
     Coded,
     budgets_by_column,
-    budgets_of,
     coded_array,
     coded_frame,
     column,
     within_range,
 )
 from deptriad.utils.arrays import Floats, as_whole
+from deptriad.utils.by_name import budgets_for_each
 from deptriad.witnesses.attained import checksum, log_ratio, random_half
 from deptriad.witnesses.result import Witness
 from deptriad.witnesses.search import best_sets
@@ -82,7 +82,7 @@ def witness(
     """
     coded, schema = coded_frame(records, schema, weight)
     place = schema.index(target)
-    budgets = budgets_of(epsilon, schema, target)
+    budgets = budgets_for_each(epsilon, schema.names, [target])
     return _found(coded, budgets, place, starts, split, rng, progress, schema, weight)
 
 
