@@ -141,7 +141,7 @@ class Attribute:
 
     @classmethod
     def from_dict(cls, content: Any) -> Self:
-        """From the JSON of a schema, everything checked."""
+        """From the JSON of a schema; an error says what is wrong with it."""
         if not isinstance(content, dict):
             raise ValueError(
                 f'an attribute is {brief(content)}, expected an object such as {{"name": …}}'

@@ -105,6 +105,12 @@ class Counts:
             SQL over a file, whose rows are called ``data``.
         progress
             Called with the number of records counted so far, and None.
+
+        Raises
+        ------
+        ValueError
+            A column is absent, holds what its attribute does not declare, or weights are no numbers ≥ 0; there are no
+            records, or far too many cells.
         """
         from deptriad.data import readers
         from deptriad.data.column_types import require
@@ -137,11 +143,24 @@ class Counts:
         return int(self.layout.single(self.cells, 0).sum())
 
     def table(self, source: str, target: str, weighted: bool = True) -> NDArray[Any]:
-        """Counts of two attributes over all sources: rows for target values, columns for source values."""
+        """Counts of two attributes over all sources.
+
+        Parameters
+        ----------
+        source, target
+            The attribute that is released, and the one to be protected.
+        weighted
+            Sums of weights, where there are any, or numbers of records.
+
+        Returns
+        -------
+        An array of integers, or of floats where weights are summed: a row for each target value, a column for each
+        source value.
+        """
         return np.asarray(self.tables(source, target, weighted).sum(axis=0))
 
     def tables(self, source: str, target: str, weighted: bool = True) -> NDArray[Any]:
-        """The same, source by source."""
+        """The same for each of ``sources``, along the first axis; a view that cannot be written to."""
         rows, columns = self.schema.index(target), self.schema.index(source)
         if rows == columns:
             raise ValueError(f"source and target are both {source!r}, expected two attributes")
@@ -152,7 +171,7 @@ class Counts:
         return np.asarray(self.singles(name, weighted).sum(axis=0))
 
     def singles(self, name: str, weighted: bool = True) -> NDArray[Any]:
-        """The same, source by source."""
+        """The same for each of ``sources``, along the first axis; a view that cannot be written to."""
         return self.layout.single(self._numbers(weighted), self.schema.index(name))
 
     def _numbers(self, weighted: bool) -> NDArray[Any]:

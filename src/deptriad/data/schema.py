@@ -71,7 +71,13 @@ class Schema:
         return self.attributes[self.index(name)]
 
     def index(self, name: str) -> int:
-        """Place of an attribute."""
+        """Place of an attribute, from 0.
+
+        Raises
+        ------
+        ValueError
+            There is none of that name; the message says which comes closest.
+        """
         return place_of(name, self.names)
 
     def only(self, *names: str) -> Schema:
@@ -115,6 +121,16 @@ class Schema:
         query
             SQL over a file, whose rows are called ``data``.
 
+        Returns
+        -------
+        A schema of all columns that can be attributes. Why others cannot, and what was cut short, is a warning each
+        and is kept in ``notes``.
+
+        Raises
+        ------
+        ValueError
+            There are no records, or no column can be an attribute.
+
         Examples
         --------
         >>> import deptriad as dt
@@ -130,7 +146,22 @@ class Schema:
         return cls(*proposed(data, bins, binning, max_categories, columns, without, query))
 
     def encode(self, data: Any) -> NDArray[np.int16]:
-        """Codes of all records, a row for each, in the order of the rows.
+        """Codes of all records.
+
+        Parameters
+        ----------
+        data
+            A local frame, or a file. Columns that are no attributes are not looked at.
+
+        Returns
+        -------
+        A row for each record, in the order of the rows, and a column for each attribute: the place of its value in
+        ``Attribute.values``.
+
+        Raises
+        ------
+        ValueError
+            A value is undeclared or missing where the schema refuses that; the message names some of them.
 
         Examples
         --------
@@ -155,7 +186,7 @@ class Schema:
 
     @classmethod
     def from_json(cls, text: str, name: str = "the schema") -> Self:
-        """From the text of its file, everything checked."""
+        """From the text of its file; an error says what is wrong with it, and calls it by ``name``."""
         return cls._from_content(files.parse_json(text, FORMAT, VERSION, name), name)
 
     @classmethod
