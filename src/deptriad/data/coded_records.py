@@ -92,12 +92,14 @@ def coded_array(
                 f"column {i} has code {low if low < 0 else high}, expected 0 to {size - 1}"
             )
     _check_words(sizes, names, labels)
+    if labels is None:
+        labels = [[*map(str, range(size))] for size in sizes]
     small = np.uint8 if max(sizes) <= 256 else np.int16 if max(sizes) <= 32_768 else np.int64
     return Coded(
         array.astype(small),
         _checked_weights(weights, records),
         tuple(names) if names is not None else tuple(map(str, range(attributes))),
-        tuple(map(tuple, labels)) if labels is not None else tuple(map(_numbered, sizes)),
+        tuple(map(tuple, labels)),
     )
 
 
@@ -125,10 +127,6 @@ def column(target: object, count: int) -> int:
     if not whole or not 0 <= int(target) < count:  # type: ignore[call-overload]
         raise ValueError(f"target is {target!r}, expected a column from 0 to {count - 1}")
     return int(target)  # type: ignore[call-overload, no-any-return]
-
-
-def _numbered(size: int) -> tuple[str, ...]:
-    return tuple(map(str, range(size)))
 
 
 def _checked_weights(weights: ArrayLike | None, records: int) -> Floats:
@@ -161,18 +159,15 @@ def coded_frame(records: Any, schema: Schema | None, weight: str | None) -> tupl
         schema = taken_as_public(records, without=[] if weight is None else [weight])
     weights = None if weight is None else _weights(frame, weight, schema)
     labels = [attribute.values for attribute in schema]
-    sizes = [len(values) for values in labels]
-    coded = coded_array(schema.encode(records), sizes, weights, schema.names, labels)
-    return coded, schema
+    codes = schema.encode(records)
+    return coded_array(codes, schema.sizes, weights, schema.names, labels), schema
 
 
 def _weights(frame: Any, weight: str, schema: Schema) -> NDArray[Any]:
     """The column of weights."""
-    from deptriad.data import column_types
+    from deptriad.data.column_types import require, require_weight
 
-    held = column_types.held_by(column_types.require(frame, [weight])[weight])
-    if held != "number":
-        raise ValueError(f"the weight column {weight!r} holds {held}, expected numbers")
+    require_weight(require(frame, [weight]), weight)
     if weight in schema.names:
         raise ValueError(
             f"the weight column {weight!r} is also an attribute: leave it out of the schema"

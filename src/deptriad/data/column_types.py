@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -73,6 +73,12 @@ def require(frame: Frame, names: Sequence[str]) -> dict[str, Any]:
                 f"column {name!r} has {misread[0]!r} in its name, which {engine.name} reads otherwise: rename it"
             )
     return types
+
+
+def require_weight(types: Mapping[str, Any], name: str) -> None:
+    """A column of weights must hold numbers."""
+    if (held := held_by(types[name])) != "number":
+        raise ValueError(f"the weight column {name!r} holds {held}, expected numbers")
 
 
 def _no_column(name: str, there: list[Any]) -> str:

@@ -13,7 +13,14 @@ import numpy as np
 from deptriad.data.attribute import Attribute
 from deptriad.data.batches import batches
 from deptriad.data.categories import Value
-from deptriad.data.column_types import Frame, held_by, is_whole, number_of, require
+from deptriad.data.column_types import (
+    Frame,
+    held_by,
+    is_whole,
+    number_of,
+    require,
+    require_weight,
+)
 from deptriad.data.engines import engine_of
 from deptriad.data.readers import opened, reading
 from deptriad.utils.errors import InvalidValue, Parameter
@@ -139,10 +146,7 @@ class Encoder:
         if self.by:
             codes.append(code_of(self.by, types[self.by.name], nw.Int32).alias("source"))
         if self.weight:
-            if held_by(types[self.weight]) != "number":
-                raise ValueError(
-                    f"the weight column {self.weight!r} holds {held_by(types[self.weight])}, expected numbers"
-                )
+            require_weight(types, self.weight)
             weight = nw.col(self.weight).cast(nw.Float64)
             missing = weight.is_null() | (
                 weight.is_nan() if types[self.weight].is_float() else False

@@ -26,7 +26,8 @@ def merged(counts: Counts, min_records: int) -> tuple[Counts, list[Moved]]:
     attributes, places, moved = [], [], []
     for attribute in counts.schema:
         records = counts.singles(attribute.name, weighted=False)
-        after, place = _without_thin(attribute, records, min_records)
+        merge = _merged_categories if attribute.edges is None else _merged_bins
+        after, place = merge(attribute, records, min_records)
         attributes.append(after)
         places.append(place)
         thin = thin_of(records, max(min_records, 1))
@@ -59,24 +60,16 @@ def thin_of(records: NDArray[Any], min_records: int) -> NDArray[np.bool_]:
     return np.asarray((records >= min_records).sum(axis=0) < min(2, len(records)))
 
 
-def _without_thin(
-    attribute: Attribute, records: Integers, min_records: int
-) -> tuple[Attribute, Integers]:
-    """The attribute after merging, and the new code of each old one."""
-    if attribute.edges is not None:
-        return _merged_bins(attribute, records, min_records)
-    return _merged_categories(attribute, records, min_records)
-
-
 def _merged_categories(
     attribute: Attribute, records: Integers, min_records: int
 ) -> tuple[Attribute, Integers]:
-    """Thin categories, and a thin (missing), become (other); the rarest others join until that is not thin."""
+    """The attribute after merging, and the new code of each old one.
+
+    Thin categories, and a thin (missing), become (other); the rarest others join until that is not thin.
+    """
     declared, size = attribute.declared, attribute.size
     pool = set(np.flatnonzero(thin_of(records, min_records)).tolist())
-    if not records[
-        :, sorted(pool)
-    ].any():  # nothing is merged for the sake of values that no one has
+    if not records[:, sorted(pool)].any():  # values that no one has are no reason to merge any
         return attribute, np.arange(size)
     if attribute.unseen == "other":
         pool.add(declared)
@@ -105,7 +98,7 @@ def _merged_categories(
 def _merged_bins(
     attribute: Attribute, records: Integers, min_records: int
 ) -> tuple[Attribute, Integers]:
-    """A thin bin joins the neighbour with fewer records, until none is thin or one is left."""
+    """The same where a thin bin joins the neighbour with fewer records, until none is thin or one is left."""
     edges = list(attribute.edges or ())
     groups = [[code] for code in range(attribute.declared)]
 
