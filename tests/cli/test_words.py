@@ -4,6 +4,8 @@ import pytest
 
 pytest.importorskip("typer")
 from command_line import one_line, records
+from deptriad.cli.words import option
+from deptriad.utils.errors import Parameter
 
 
 @pytest.mark.parametrize(
@@ -34,3 +36,23 @@ def test_notes_name_options(run, survey):
     _, _, errors = run("analyze", "survey.csv", "--min-records", "150")
     assert "merge or drop them with --thin" in errors
     assert "pass --schema and a file" in errors
+
+
+@pytest.mark.parametrize(
+    ("parameter", "said"),
+    [
+        (Parameter("by", ""), "--by"),
+        (Parameter("min_records"), "--min-records"),
+        (Parameter("thin", "'drop'"), "--thin drop"),
+        (Parameter("own", "True"), "--own"),
+        (Parameter("total"), "--total"),
+        (Parameter("total", key="age"), "--total-of age"),
+        (Parameter("total", key=""), "--total-of"),
+        (Parameter("weights", key="age"), "--importance age"),
+        (Parameter("fixed", "0", key="age"), "--fixed age=0"),
+        (Parameter("unseen", "'other'"), '"unseen": "other"'),
+        (Parameter("Spread"), "spread"),
+    ],
+)
+def test_every_parameter_has_an_option_or_a_place_in_a_file(parameter, said):
+    assert option(parameter) == said

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 import deptriad as dt
 import surroundings
+from page_elements import Elements
 
 SCRIPT = "</script><img src=x onerror=\"window.hacked='script'\">"
 MARKUP = "<b onmouseover=alert(1)>&lt;b&gt;"
@@ -50,6 +52,16 @@ def html(analysis, records):
 
     rng = np.random.default_rng(1)
     return report.page(analysis, total=2.5, records=records, file=FILE, rng=rng)
+
+
+@pytest.fixture(scope="session")
+def parsed(html):
+    return Elements(html)
+
+
+@pytest.fixture(scope="session")
+def held(parsed):
+    return json.loads(parsed.texts["script data"])
 
 
 @pytest.fixture(scope="session")

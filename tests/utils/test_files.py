@@ -1,6 +1,8 @@
 """Output files appear whole or not at all; JSON is read with errors that name the file."""
 
 import errno
+import json
+import math
 import os
 import stat
 import subprocess
@@ -243,3 +245,15 @@ def test_wrong_json_is_an_error_with_the_name_of_the_file(tmp_path, wrong):
     with pytest.raises(ValueError, match=rf"mine\.json.*{said}") as caught:
         files.read_json(tmp_path / "mine.json", FORMAT, 1)
     assert len(str(caught.value)) < 400
+
+
+def test_infinities_are_spelt_out_and_come_back(tmp_path):
+    path = tmp_path / "file.json"
+    content = {"format": "test", "version": 1, "rows": [{"edges": (-math.inf, 0.5, math.inf)}]}
+    files.write_json(path, content)
+    text = path.read_text()
+    assert json.loads(text, parse_constant=pytest.fail)["rows"] == [{"edges": ["-inf", 0.5, "inf"]}]
+    (row,) = files.read_json(path, "test", 1)["rows"]
+    assert [files.unspelt(edge) for edge in row["edges"]] == [-math.inf, 0.5, math.inf]
+    assert files.unspelt("infinite") == "infinite"
+    assert files.spelt({"a": [math.nan], "b": True}) == {"a": ["nan"], "b": True}

@@ -156,7 +156,7 @@ def refuse_wishes(
     >>> refuse_wishes(("sex", "age"), 3.0, fixed={"aeg": 1.0})
     Traceback (most recent call last):
         ...
-    ValueError: fixed names no attribute 'aeg': did you mean 'age'? There are 'sex', 'age'
+    deptriad.utils.errors.InvalidValue: fixed names no attribute 'aeg': did you mean 'age'? There are 'sex', 'age'
     """
     _promise(total, names)
     _weights(weights, names)
