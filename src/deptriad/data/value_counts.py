@@ -60,9 +60,9 @@ def _counted(frame: Frame, name: str, dtype: Any, most: int | None) -> ValueCoun
         values = opened(found.to_native())
         dtype = values.collect_schema()["value"]
     held = held_by(dtype)
+    trouble = f"it holds {held}, expected text, numbers or booleans"
     if held == "mixed types":
         trouble = "it holds values of mixed types; convert it to text or numbers"
-        return ValueCounts(name, [], [], trouble=trouble)
     if str(dtype) in ("Null", "Unknown"):
         return ValueCounts(name, [], [], missing=1)
     if held == "number":
@@ -70,9 +70,7 @@ def _counted(frame: Frame, name: str, dtype: Any, most: int | None) -> ValueCoun
     elif held == "text" and dtype != nw.String:
         values = values.with_columns(nw.col("value").cast(nw.String))
     elif held not in ("text", "boolean"):
-        return ValueCounts(
-            name, [], [], trouble=f"it holds {held}, expected text, numbers or booleans"
-        )
+        return ValueCounts(name, [], [], trouble=trouble)
     return (_text if held == "text" else _numbers)(name, values, most)
 
 
@@ -95,9 +93,7 @@ def _collected(frame: Frame) -> nw.DataFrame[Any]:
 
 
 def _text(name: str, values: Frame, most: int | None) -> ValueCounts:
-    if engine_of(
-        values.to_native()
-    ).batches:  # what streams is ranked without holding all of it, too
+    if engine_of(values.to_native()).batches:  # which ranks a lazy frame with less memory
         values = values.lazy()
     grouped = _grouped(values)
     if isinstance(grouped, nw.DataFrame):
