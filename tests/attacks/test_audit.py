@@ -7,7 +7,6 @@ from scipy import stats
 import deptriad as dt
 from deptriad.attacks.audit import audit_attack, check_mechanism, worst
 from deptriad.attacks.events import Counted, Cut, Preferred, choose_cuts, ends
-from deptriad.attacks.seen import Reading
 from deptriad.collection.split import Separate, Split
 from deptriad.mechanisms import GRR, OLH, OUE, Channel, Staircase, mechanisms
 from deptriad.mechanisms.olh import digits
@@ -109,7 +108,7 @@ def test_checks_that_cannot_be_are_refused(wrong):
 def test_who_is_compared_with_whom(rng):
     """Everybody of another value, once on either side; of one value nobody."""
     grr = GRR(3, 1.0)
-    event, values = Preferred(Reading(grr, 3)), np.array([2, 0, 0, 1, 2, 1])
+    event, values = Preferred(grr), np.array([2, 0, 0, 1, 2, 1])
     told = np.eye(3, dtype=bool)[values]
     counted = event.counted(told, values)
     assert counted == Counted(6, 6, 0, 6)  # the truth speaks for the own value, always

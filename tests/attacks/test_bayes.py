@@ -8,7 +8,7 @@ import pytest
 from deptriad.attacks.attacker import Tokens
 from deptriad.attacks.bayes import Bayes, _shared
 from deptriad.attacks.field import _implied
-from deptriad.attacks.seen import Collected, Reading, readings_of
+from deptriad.attacks.seen import Collected, Truth, readings_of
 from deptriad.collection.sample import Sample
 from deptriad.collection.sample_with_fakes import SampleWithFakes
 from deptriad.collection.split import Separate, Split
@@ -43,8 +43,7 @@ def likelihood(strategy, tokens, row, record):
     told = {}
     for name, own in zip(tokens.names, tokens.supports, strict=True):
         question = by_name[name]
-        reading = Reading(question.mechanism, question.mechanism.size)
-        values = np.exp(reading.log_likelihoods(own[row : row + 1])[0])
+        values = np.exp(question.mechanism.log_likelihoods(own[row : row + 1])[0])
         cell = 0
         for each, size in zip(question.names, question.sizes, strict=True):
             cell = cell * size + record[places[each]]
@@ -124,7 +123,7 @@ def test_values_without_a_training_record_give_no_nan(rng):
 
 def test_what_is_known_for_certain(rng):
     codes = training(500, rng)
-    readings = {"b": Reading(None, 2), "c": Reading(None, 4)}
+    readings = {"b": Truth(2), "c": Truth(4)}
     machine = Bayes(readings, {"b": codes[:, 1], "c": codes[:, 2]})
     every = np.array(list(itertools.product(range(2), range(4))))
     tokens = Tokens(

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from deptriad.attacks.seen import Collected, Reading, truth
+from deptriad.attacks.seen import Collected, Truth, truth
 from deptriad.collection.sample import Sample
 from deptriad.collection.sample_with_fakes import SampleWithFakes
-from deptriad.collection.score_sums import alphabet
 from deptriad.collection.split import Separate, Split
 from deptriad.mechanisms import GRR, OLH, OUE, Channel, Staircase, mechanisms
 from worlds import schema_of
@@ -17,10 +16,9 @@ LISTED = [mechanisms[key](5, 1.3) for key in mechanisms if key != "olh"] + [CHAN
 
 @pytest.mark.parametrize("mechanism", LISTED, ids=repr)
 def test_likelihoods_are_those_of_the_transition_matrix(mechanism):
-    reading = Reading(mechanism, mechanism.size)
-    tokens = reading.supports(alphabet(mechanism))
-    assert tokens.shape == (len(alphabet(mechanism)), reading.vocabulary)
-    found = np.exp(reading.log_likelihoods(tokens))
+    tokens = mechanism.marks(mechanism.alphabet)
+    assert tokens.shape == (len(mechanism.alphabet), mechanism.vocabulary)
+    found = np.exp(mechanism.log_likelihoods(tokens))
     true = mechanism.matrix().T
     assert found / found.sum(axis=1, keepdims=True) == pytest.approx(
         true / true.sum(axis=1, keepdims=True), abs=1e-12
@@ -29,18 +27,15 @@ def test_likelihoods_are_those_of_the_transition_matrix(mechanism):
 
 def test_a_hash_tells_what_its_set_of_values_tells(rng):
     olh = OLH(6, 1.5)
-    reading = Reading(olh, 6)
     reports = olh.perturb(np.zeros(500, dtype=int), rng)
-    logs = reading.log_likelihoods(reading.supports(reports))
+    logs = olh.log_likelihoods(olh.marks(reports))
     high, low = olh.levels
     assert logs == pytest.approx(olh.supported(reports) * np.log(float(high / low)))
 
 
-@pytest.mark.parametrize(
-    "reading", [Reading(GRR(3, 1.0), 3), Reading(CHANNEL, 3), Reading(None, 3)]
-)
-def test_what_was_not_asked_tells_nothing(reading):
-    nothing = np.zeros((2, reading.vocabulary), dtype=bool)
+@pytest.mark.parametrize(("reading", "entries"), [(GRR(3, 1.0), 3), (CHANNEL, 4), (Truth(3), 3)])
+def test_what_was_not_asked_tells_nothing(reading, entries):
+    nothing = np.zeros((2, entries), dtype=bool)
     assert (reading.log_likelihoods(nothing) == 0.0).all()
 
 

@@ -417,7 +417,7 @@ def test_moments_are_those_of_the_formula(mechanism, epsilon, size):
 
 def test_moments_at_the_ends():
     assert expected_error.moment("grr", 0.0, 3) == math.inf
-    for mechanism in expected_error.MECHANISMS:
+    for mechanism in ("grr", "oue", "sue", "olh"):
         assert expected_error.moment(mechanism, 1e4, 3) < 3.0
     assert expected_error.moment("grr", 1e4, 3) == 1.0
 

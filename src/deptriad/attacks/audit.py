@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deptriad.attacks.events import Codes, Counted, Cut, Event, choose_reports
-from deptriad.attacks.seen import Collected, Reading
+from deptriad.attacks.seen import Collected
 from deptriad.utils import files
 from deptriad.utils.arrays import as_whole
 from deptriad.utils.text import printable, rounded_down, rounded_up
@@ -139,7 +139,7 @@ def audit_attack(
 
 def audit_reports(
     about: str,
-    reading: Reading,
+    mechanism: Mechanism,
     chosen: tuple[NDArray[Any], Codes],
     counted: tuple[NDArray[Any], Codes],
     allowed: float,
@@ -152,8 +152,8 @@ def audit_reports(
     ----------
     about, labels
         What is audited, and its values; they are numbered by default.
-    reading
-        How reports are read.
+    mechanism
+        What reported: it says how its reports are read.
     chosen, counted
         Reports and true values on which events are chosen, and others on which they are counted.
     allowed
@@ -161,9 +161,9 @@ def audit_reports(
     level
         Chance of a false alarm.
     """
-    names = labels or [str(code) for code in range(reading.size)]
-    first, second = ((reading.supports(reports), values) for reports, values in (chosen, counted))
-    events = choose_reports(*first, reading)
+    names = labels or [str(code) for code in range(mechanism.size)]
+    first, second = ((mechanism.marks(reports), values) for reports, values in (chosen, counted))
+    events = choose_reports(*first, mechanism)
     counts = [event.counted(*second) for event in events]
     return _concluded(about, events, counts, names, allowed, level)
 
@@ -185,7 +185,7 @@ def audit_questions(
         audits.append(
             audit_reports(
                 f"{type(question.mechanism).__name__} of {question.name}",
-                Reading(question.mechanism, question.mechanism.size),
+                question.mechanism,
                 parts[0],
                 (rest[0], rest[1]),
                 question.mechanism.epsilon,
@@ -229,7 +229,7 @@ def check_mechanism(
     half = n // 2
     return audit_reports(
         repr(mechanism),
-        Reading(mechanism, mechanism.size),
+        mechanism,
         (reports[:half], values[:half]),
         (reports[half:], values[half:]),
         mechanism.epsilon,

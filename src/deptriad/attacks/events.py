@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from deptriad.utils.text import printable
 
 if TYPE_CHECKING:
-    from deptriad.attacks.seen import Reading
+    from deptriad.mechanisms import Mechanism
     from deptriad.utils.arrays import Floats
 
 Pair = tuple[int, int]
@@ -190,7 +190,7 @@ class Preferred:
     has too few of them.
     """
 
-    reading: Reading
+    mechanism: Mechanism
     pair: None = None
 
     def counted(self, supports: Marks, values: Codes) -> Counted:
@@ -200,7 +200,7 @@ class Preferred:
         differ = values[order] != values[across]
         own, other = order[differ], across[differ]
         hits, others = (
-            self.reading.prefers(supports, rows, values[own], values[other])
+            self.mechanism.prefers(supports[rows], values[own], values[other])
             for rows in (own, other)
         )
         return Counted(int(hits.sum()), len(own), int(others.sum()), len(other))
@@ -210,17 +210,17 @@ class Preferred:
         return "over pairs of values x and x' of all people, the report speaks for x rather than x'"
 
 
-def choose_reports(supports: Marks, values: Codes, reading: Reading) -> list[Named | Preferred]:
+def choose_reports(supports: Marks, values: Codes, mechanism: Mechanism) -> list[Named | Preferred]:
     """The most telling events about two values each, and the one about all of them."""
-    common = _commonest(np.bincount(values, minlength=reading.size), MOST_REPORTED)
+    common = _commonest(np.bincount(values, minlength=mechanism.size), MOST_REPORTED)
     found: list[tuple[float, Named]] = []
     if len(common) > 1:
         own = [supports[values == x] for x in common]
-        found = _by_entry(own, common, reading.sets)
-        if reading.sets and np.count_nonzero(supports, axis=1).max(initial=0) > 1:
+        found = _by_entry(own, common, mechanism.sets)
+        if mechanism.sets and np.count_nonzero(supports, axis=1).max(initial=0) > 1:
             found += _by_pair(own, common)
     found.sort(key=lambda each: -each[0])
-    return [*(event for _, event in found[: TESTED - 1]), Preferred(reading)]
+    return [*(event for _, event in found[: TESTED - 1]), Preferred(mechanism)]
 
 
 def _by_entry(own: list[Marks], common: Codes, sets: bool) -> list[tuple[float, Named]]:

@@ -12,7 +12,7 @@ import numpy as np
 from deptriad.attacks.allowed import OfAnalysis, OfRecords, Tables
 from deptriad.attacks.audit import LEVEL, Audit, audit_questions
 from deptriad.attacks.bayes import Bayes
-from deptriad.attacks.seen import Collected, Reading, readings_of
+from deptriad.attacks.seen import Collected, Truth, readings_of
 from deptriad.collection.sample import Sample
 from deptriad.collection.sample_with_fakes import SampleWithFakes
 from deptriad.collection.strategy import Strategy
@@ -79,7 +79,7 @@ class Field:
         schema, codes = self.asked.schema, self.learnt.codes.astype(np.int64)
         if truly is not None:
             return Bayes(
-                {name: Reading(None, schema[name].size) for name in truly},
+                {name: Truth(schema[name].size) for name in truly},
                 {name: codes[:, schema.index(name)] for name in truly},
             )
         questions = self.asked.questions

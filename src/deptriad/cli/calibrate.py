@@ -2,7 +2,7 @@
 
 from math import isfinite
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.markup import escape
@@ -23,10 +23,16 @@ from deptriad.cli.data import (
     attributes_of,
     by_name,
 )
-from deptriad.planning.calibrate import Mechanism, calibrate, refuse_wishes
+from deptriad.mechanisms import mechanisms
+from deptriad.planning.calibrate import calibrate, refuse_wishes
 from deptriad.planning.constraints import Guarantee
 from deptriad.planning.plan import Objective, Plan
 from deptriad.utils.text import printable, times
+
+if TYPE_CHECKING:
+    MechanismName = str
+else:
+    MechanismName = Literal[("auto", *mechanisms)]
 
 
 def _named(option: str, what: str) -> Any:
@@ -82,7 +88,7 @@ def _calibrate(
         ),
     ] = "certified",
     mechanism: Annotated[
-        Mechanism,
+        MechanismName,
         typer.Option(help="What reports each answer; auto is the more exact of grr and olh."),
     ] = "auto",
     users: Users = 100_000,

@@ -28,9 +28,8 @@ import numpy as np
 
 from deptriad.analysis.prior import Prior, ThinValue
 from deptriad.collection.post_processing import norm_sub
-from deptriad.collection.score_sums import Answers, summed_scores, weights_of
+from deptriad.collection.score_sums import Answers, summed_scores
 from deptriad.data.schema import Schema
-from deptriad.mechanisms import GRR, Mechanism, Support
 from deptriad.tables.table import Box, Conditional
 from deptriad.tables.uncertainty import Absolute, Confidence, Spread, Uncertainty
 from deptriad.utils.arrays import Floats
@@ -144,8 +143,8 @@ def product_sums(answers: Answers, pair: tuple[str, str]) -> PairSums:
         return np.asarray(answers.sums(powers)).T
 
     _some(answers.n, pair)
-    low, high = _score_range(source)
-    least, most = _score_range(target)
+    low, high = source.score_range()
+    least, most = target.score_range()
     corners = [one * two for one in (low - 1.0, high) for two in (least, most)]
     return PairSums(
         answers.n,
@@ -178,14 +177,9 @@ def view_sums(answers: Answers, view: Question, pair: tuple[str, str]) -> PairSu
         for total, term in zip(sums, terms, strict=True):
             total += np.tensordot(counts, term, axes=(0, 0))
     # J sums scores of r values and K of r·b: that bounds both
-    mechanism = view.mechanism
-    low, high = _score_range(mechanism)
-    inner = mechanism.size // (shape[0] * shape[1])
-    if isinstance(mechanism, GRR):  # its report supports exactly one value
-        most = [high + (count - 1) * low for count in (inner, inner * shape[1])]
-    else:
-        most = [high * inner, high * inner * shape[1]]
-    least = [low * inner, low * inner * shape[1]]
+    inner = view.mechanism.size // (shape[0] * shape[1])
+    bounds = [view.mechanism.score_range(count) for count in (inner, inner * shape[1])]
+    least, most = zip(*bounds, strict=True)
     reach = (most[0] - min(least[1], 0.0)) - (least[0] - max(most[1], 0.0))
     return PairSums(answers.n, sums[0], sums[1], sums[2], sums[3], sums[4], reach)
 
@@ -207,15 +201,6 @@ def _some(n: int, pair: tuple[str, str]) -> None:
         raise ValueError(
             f"there are {n:,} users, expected at most {MOST_USERS:,}: beyond that bounds lose their digits"
         )
-
-
-def _score_range(mechanism: Mechanism) -> tuple[float, float]:
-    """Least and largest score of any value."""
-    if isinstance(mechanism, Support):
-        p, q = map(float, mechanism.probabilities)
-        return -q / (p - q), (1.0 - q) / (p - q)
-    weights = weights_of(mechanism)
-    return float(weights.min()), float(weights.max())
 
 
 # --- the box --------------------------------------------------------------------------------------------------

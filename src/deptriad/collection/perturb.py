@@ -31,7 +31,7 @@ def perturb(strategy: Any, frame: Any, rng: Generator = None) -> Any:
     The result has columns of reports only, and no index of the frame's: that may be a true value. Rows keep their
     order, so that a frame sorted by an answer gives it away. Attributes that are not released are not looked at.
     GRR and the staircase report labels of the schema; all others an "x" and hexadecimal digits, see
-    ``deptriad.spelling``.
+    ``deptriad.collection.report_format``.
 
     Parameters
     ----------

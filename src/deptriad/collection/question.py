@@ -15,7 +15,6 @@ from deptriad.data.schema import Schema
 from deptriad.mechanisms import Mechanism, expected_error, mechanisms
 from deptriad.mechanisms.chance import word_source
 from deptriad.mechanisms.entries import smallest_type
-from deptriad.mechanisms.olh import MOST_VALUES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,7 +49,7 @@ class Question:
     @property
     def labelled(self) -> bool:
         """Whether its reports are written as labels."""
-        return len(self.attributes) == 1 and report_format.names_values(self.mechanism)
+        return len(self.attributes) == 1 and self.mechanism.names_values
 
     def column(self, reports: NDArray[Any]) -> Column:
         """Reports as they are written."""
@@ -63,7 +62,6 @@ def mechanism_of(name: str, epsilon: float, size: int, attribute: str) -> Mechan
     """A mechanism by its key; "auto" is the better of GRR and OLH."""
     if name == "auto":
         name = expected_error.choose(name, epsilon, size)
-        name = "oue" if name == "olh" and size > MOST_VALUES else name
     if name not in mechanisms:
         raise ValueError(
             f"mechanism is {name!r}, expected 'auto' or one of {', '.join(mechanisms)}"
@@ -92,7 +90,7 @@ def joint(codes: NDArray[Any], question: Question) -> NDArray[Any]:
 # --- reading reports ------------------------------------------------------------------------------------------------
 
 
-def opened(reports: Any, columns: Sequence[str]) -> Frame:
+def report_columns(reports: Any, columns: Sequence[str]) -> Frame:
     """A frame of reports, whose columns are text also where a CSV has nothing but digits."""
     from deptriad.data import column_types, readers
 
@@ -106,7 +104,7 @@ def read_columns(reports: Any, questions: Sequence[Question]) -> Iterable[NDArra
     """The reports to some questions that have a column each."""
     from deptriad.data import column_types
 
-    frame = opened(reports, [question.name for question in questions])
+    frame = report_columns(reports, [question.name for question in questions])
     types = frame.collect_schema()
     for question in questions:
         name = question.name

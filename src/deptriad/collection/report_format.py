@@ -1,8 +1,9 @@
 """How reports are written into columns and read again: labels where a report names a value, text with digits else.
 
-GRR and the staircase name a value of the attribute, and their column holds its label, so that a file of reports reads
-like the data; numbers and bins come as text, too. All other reports are an "x" and hexadecimal digits: OLH's seed and
-digit, a set's bytes, a column's number. The "x" keeps spreadsheets and readers of CSV from taking them for numbers.
+Where a report names a value of the attribute (``Mechanism.names_values``: GRR and the staircase), its column holds the
+label, so that a file of reports reads like the data; numbers and bins come as text, too. All other reports are an "x"
+and hexadecimal digits (``Mechanism.to_bytes``): OLH's seed and digit, a set's bytes, a column's number. The "x" keeps
+spreadsheets and readers of CSV from taking them for numbers.
 """
 
 from __future__ import annotations
@@ -16,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deptriad.data.attribute import Attribute
-from deptriad.mechanisms import GRR, OLH, Mechanism, Staircase
-from deptriad.mechanisms.bits import BitReports
+from deptriad.mechanisms import Mechanism
 from deptriad.utils.text import printable
 
 
@@ -37,11 +37,6 @@ Column = Labels | NDArray[Any]
 """Labels; or an array of text, as bytes of one length or as strings."""
 
 
-def names_values(mechanism: Mechanism) -> bool:
-    """Whether a report is one of the values."""
-    return isinstance(mechanism, GRR | Staircase)
-
-
 # --- digits ---------------------------------------------------------------------------------------------------
 
 _DIGITS = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
@@ -49,27 +44,17 @@ _DIGITS = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
 
 def spelt(mechanism: Mechanism, reports: NDArray[Any]) -> NDArray[np.bytes_]:
     """Reports as "x" and digits, each as long as the other."""
-    raw = _as_bytes(mechanism, reports)
+    raw = mechanism.to_bytes(reports)
     text = np.empty((len(raw), 1 + 2 * raw.shape[1]), dtype=np.uint8)
     text[:, 0] = ord("x")
     text[:, 1::2], text[:, 2::2] = _DIGITS[raw >> 4], _DIGITS[raw & 15]
     return text.view(f"S{text.shape[1]}")[:, 0]
 
 
-def _as_bytes(mechanism: Mechanism, reports: NDArray[Any]) -> NDArray[np.uint8]:
-    """A row of bytes for each report, the most significant one of a number first."""
-    if isinstance(mechanism, BitReports):
-        return reports
-    if isinstance(mechanism, OLH):
-        seeds, told = reports[:, 0].astype(">u8"), reports[:, 1].astype(">u2")
-        rows = [seeds.view(np.uint8).reshape(-1, 8), told.view(np.uint8).reshape(-1, 2)]
-        return np.concatenate(rows, axis=1)
-    return reports.astype(">u4").view(np.uint8).reshape(len(reports), 4)
-
-
 def read(mechanism: Mechanism, texts: Sequence[Any], name: str) -> NDArray[Any]:
     """The reports that texts spell."""
-    length = 1 + 2 * _as_bytes(mechanism, mechanism.perturb([0])).shape[1]
+    shape, kind = mechanism._report_format
+    length = 1 + 2 * mechanism.to_bytes(np.zeros((1, *shape), dtype=kind)).shape[1]
     fitting = [isinstance(text, str) and len(text) == length and text[0] == "x" for text in texts]
     if not all(fitting):
         _refuse(texts[fitting.index(False)], mechanism, name, length)
@@ -78,14 +63,7 @@ def read(mechanism: Mechanism, texts: Sequence[Any], name: str) -> NDArray[Any]:
     except ValueError:
         bad = next(text for text in texts if set(text[1:]) - set("0123456789abcdef"))
         _refuse(bad, mechanism, name, length)
-    rows = raw.reshape(len(texts), length // 2)
-    if isinstance(mechanism, BitReports):
-        return rows
-    if isinstance(mechanism, OLH):
-        seeds = np.ascontiguousarray(rows[:, :8]).view(">u8")
-        told = np.ascontiguousarray(rows[:, 8:]).view(">u2")
-        return np.concatenate([seeds.astype(np.uint64), told.astype(np.uint64)], axis=1)
-    return np.ascontiguousarray(rows).view(">u4")[:, 0].astype(np.int64)
+    return mechanism.from_bytes(raw.reshape(len(texts), length // 2))
 
 
 def _refuse(text: Any, mechanism: Mechanism, name: str, length: int) -> None:

@@ -19,9 +19,9 @@ from deptriad.collection.question import (
     joint,
     labels_of,
     mechanism_of,
-    opened,
     read_labels,
     read_texts,
+    report_columns,
     texts_of,
 )
 from deptriad.collection.report_format import Column, Labels
@@ -116,7 +116,7 @@ class Sample(Strategy):
     def answers(self, reports: Any, names: Sequence[str]) -> list[Answers]:
         """The reports of all views with these attributes."""
         views = [question.name for question in self.questions]
-        frame = opened(reports, [VIEW, REPORT])
+        frame = report_columns(reports, [VIEW, REPORT])
         asked = labels_of(frame, Attribute(VIEW, views, missing="error"))
         told = np.array(texts_of(frame, REPORT), dtype=object)
         found: list[Answers] = []

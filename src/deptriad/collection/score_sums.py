@@ -17,10 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deptriad.mechanisms import GRR, HadamardResponse, Mechanism, SubsetSelection, Support
-from deptriad.mechanisms.base import MOST_REPORTS
-from deptriad.mechanisms.bits import BitReports
-from deptriad.mechanisms.channel import Tabled
+from deptriad.mechanisms import Mechanism
 from deptriad.mechanisms.entries import blocks
 from deptriad.utils.arrays import Floats
 
@@ -32,7 +29,7 @@ MOST_CELLS = 1 << 24
 
 
 @dataclass(frozen=True, eq=False)
-class Tally:
+class ReportCounts:
     """How many users gave which combination of reports: an axis for each question, over the alphabet of its reports.
 
     ``among`` is how many users there are in all, with those who were asked something else.
@@ -47,24 +44,24 @@ class Tally:
         """Number of users who were asked."""
         return int(self.counts.sum())
 
-    def only(self, places: Sequence[int]) -> Tally:
+    def only(self, places: Sequence[int]) -> ReportCounts:
         """The answers to some of the questions, in this order."""
         others = tuple(axis for axis in range(self.counts.ndim) if axis not in places)
         order = [sorted(places).index(place) for place in places]
         counts = self.counts.sum(axis=others).transpose(order)
-        return Tally(tuple(self.mechanisms[place] for place in places), counts, self.among)
+        return ReportCounts(tuple(self.mechanisms[place] for place in places), counts, self.among)
 
     def sums(self, powers: Sequence[int]) -> Floats:
         """Σ over users of the products of scores, each to its power; an axis of values for each question."""
         found: Floats = self.counts.astype(np.float64)
         for mechanism, power in zip(self.mechanisms, powers, strict=True):
             # the first axis goes, and comes back as the last: after all of them the order is as it was
-            found = np.tensordot(found, weights_of(mechanism) ** power, axes=(0, 0))
+            found = np.tensordot(found, mechanism.weights**power, axes=(0, 0))
         return found
 
     def scored(self) -> Iterator[tuple[Floats, Floats]]:
         """How often each report to the one question came, and its scores."""
-        yield self.counts.astype(np.float64), weights_of(self.mechanisms[0])
+        yield self.counts.astype(np.float64), self.mechanisms[0].weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,8 +84,8 @@ class Records:
 
     def sums(self, powers: Sequence[int]) -> Floats:
         """Σ over users of the products of scores, each to its power; an axis of values for each question."""
-        if (tally := self._tally()) is not None:
-            return tally.sums(powers)
+        if (counts := self._counted()) is not None:
+            return counts.sums(powers)
         sizes = [mechanism.size for mechanism in self.mechanisms]
         total = np.zeros((math.prod(sizes[:-1]), sizes[-1]))
         for part in blocks(self.n, math.prod(sizes[:-1]) + sizes[-1]):
@@ -100,41 +97,40 @@ class Records:
 
     def scored(self) -> Iterator[tuple[Floats, Floats]]:
         """How often each report to the one question came, and its scores; or once each, block by block."""
-        if (tally := self._tally()) is not None:
-            yield from tally.scored()
+        if (counts := self._counted()) is not None:
+            yield from counts.scored()
             return
         (mechanism,), (reports,) = self.mechanisms, self.reports
         for part in blocks(self.n, mechanism.size):
             scores = mechanism.scores(reports[part])
             yield np.ones(len(scores)), scores
 
-    def _tally(self) -> Tally | None:
+    def _counted(self) -> ReportCounts | None:
         """The same as counts, where all reports are numbers and their combinations few."""
-        shape = [letters(mechanism) for mechanism in self.mechanisms]
+        shape = [mechanism.letters for mechanism in self.mechanisms]
         if 0 in shape or math.prod(shape) > MOST_CELLS:
             return None
         every = zip(self.mechanisms, self.reports, strict=True)
-        checked = [mechanism._checked(each) for mechanism, each in every]  # type: ignore[attr-defined]
+        checked = [mechanism._checked(each) for mechanism, each in every]
         cell = np.zeros(self.n, dtype=np.int64)
         for reports, size in zip(checked, shape, strict=True):
             cell = cell * size + reports
         counts = np.bincount(cell, minlength=math.prod(shape)).reshape(shape)
-        return Tally(self.mechanisms, counts, self.among)
+        return ReportCounts(self.mechanisms, counts, self.among)
 
 
 @dataclass(frozen=True, eq=False)
-class Supports:
+class SupportCounts:
     """How many reports to one question support each value: all that its estimate needs."""
 
-    mechanism: Support
+    mechanism: Mechanism
     support: NDArray[Any]
     n: int
     among: int
 
     def sums(self, powers: Sequence[int]) -> Floats:
         """Σ over users of the scores to a power."""
-        p, q = map(float, self.mechanism.probabilities)
-        yes, no = ((1.0 - q) / (p - q)) ** powers[0], (-q / (p - q)) ** powers[0]
+        no, yes = (score ** powers[0] for score in self.mechanism.score_range())
         return np.asarray(self.support * yes + (self.n - self.support) * no)
 
     def scored(self) -> Iterator[tuple[Floats, Floats]]:
@@ -145,7 +141,7 @@ class Supports:
         )
 
 
-Answers = Tally | Records | Supports
+Answers = ReportCounts | Records | SupportCounts
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -179,43 +175,3 @@ def summed_scores(scores: Floats, sizes: Sequence[int], order: Sequence[int]) ->
 def _row_products(one: Floats, two: Floats) -> Floats:
     """For each row all products of an entry of one with an entry of the other."""
     return np.asarray((one[:, :, None] * two[:, None, :]).reshape(len(one), -1))
-
-
-# --- alphabets of reports -------------------------------------------------------------------------------------
-
-
-def letters(mechanism: Mechanism) -> int:
-    """How many different reports there are, if a report is one number below that; else 0."""
-    if isinstance(mechanism, GRR):
-        return mechanism.size
-    if isinstance(mechanism, HadamardResponse):
-        return mechanism.columns
-    if isinstance(mechanism, Tabled):
-        return int(mechanism.matrix().shape[1])
-    return 0
-
-
-def alphabet(mechanism: Mechanism) -> NDArray[Any] | None:
-    """All different reports, in the order of the columns of the transition matrix; None if there are too many."""
-    if count := letters(mechanism):
-        return np.arange(count)
-    if not isinstance(mechanism, BitReports) or mechanism.size > 62:
-        return None
-    if isinstance(mechanism, SubsetSelection):
-        if math.comb(mechanism.size, mechanism.width) > MOST_REPORTS or mechanism.size > 16:
-            return None
-        sets = np.arange(2**mechanism.size, dtype=np.uint64)
-        sets = sets[np.bitwise_count(sets) == mechanism.width]
-    elif 2**mechanism.size <= MOST_REPORTS:
-        sets = np.arange(2**mechanism.size, dtype=np.uint64)
-    else:
-        return None
-    return mechanism._bytes(sets[:, None])
-
-
-def weights_of(mechanism: Mechanism) -> Floats:
-    """The scores of all different reports."""
-    reports = alphabet(mechanism)
-    if reports is None:
-        raise ValueError(f"{mechanism!r} has too many different reports to count each of them")
-    return mechanism.scores(reports)

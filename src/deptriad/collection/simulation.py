@@ -16,16 +16,13 @@ from deptriad.collection.sample_with_fakes import SampleWithFakes
 from deptriad.collection.score_sums import (
     MOST_CELLS,
     Answers,
+    ReportCounts,
     Simulation,
-    Supports,
-    Tally,
-    alphabet,
-    letters,
+    SupportCounts,
 )
 from deptriad.collection.split import as_strategy
 from deptriad.collection.strategy import Strategy
-from deptriad.mechanisms import GRR, Mechanism
-from deptriad.mechanisms.bits import Unary
+from deptriad.mechanisms import Mechanism
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -89,19 +86,19 @@ def _checked(joint_counts: ArrayLike, asked: Strategy) -> NDArray[np.int64]:
     return counts.astype(np.int64)
 
 
-def _to_all(counts: NDArray[np.int64], asked: Strategy, rng: np.random.Generator) -> Tally:
+def _to_all(counts: NDArray[np.int64], asked: Strategy, rng: np.random.Generator) -> ReportCounts:
     """Attribute after attribute: values along an axis become reports."""
     places = [asked.schema.index(question.name) for question in asked.questions]
     counts = counts.sum(axis=tuple(set(range(counts.ndim)) - set(places)))
     own = tuple(question.mechanism for question in asked.questions)
-    cells = math.prod(_letters(mechanism) for mechanism in own)
+    cells = math.prod(len(mechanism.listed()) for mechanism in own)
     if cells > MOST_CELLS:
         raise ValueError(
             f"there are {cells:,} combinations of reports, expected at most {MOST_CELLS:,}: simulate fewer attributes"
         )
     for axis, mechanism in enumerate(own):
-        counts = np.moveaxis(reported(np.moveaxis(counts, axis, -1), mechanism, rng), -1, axis)
-    return Tally(own, counts, int(counts.sum()))
+        counts = np.moveaxis(mechanism.simulate(np.moveaxis(counts, axis, -1), rng), -1, axis)
+    return ReportCounts(own, counts, int(counts.sum()))
 
 
 def _sampled(counts: NDArray[np.int64], asked: Sample, rng: np.random.Generator) -> list[Answers]:
@@ -140,43 +137,7 @@ def _one(
     users: NDArray[np.int64], mechanism: Mechanism, among: int, rng: np.random.Generator
 ) -> Answers:
     """Answers to one question."""
-    if isinstance(
-        mechanism, Unary
-    ):  # bits are independent, so support counts say all and are binomial
-        p, q = map(float, mechanism.probabilities)
-        n = int(users.sum())
-        support = rng.binomial(users, p) + rng.binomial(n - users, q)
-        return Supports(mechanism, support, n, among)
-    return Tally((mechanism,), reported(users, mechanism, rng), among)
-
-
-def reported(
-    counts: NDArray[np.int64], mechanism: Mechanism, rng: np.random.Generator
-) -> NDArray[np.int64]:
-    """Counts of values along the last axis become counts of reports."""
-    if isinstance(mechanism, GRR):
-        # the truth with chance p − q, else any value alike: binomial, then all liars of a line together
-        p, q = mechanism.probabilities
-        true = rng.binomial(counts, float(p - q))
-        lies = (counts - true).sum(axis=-1)
-        return np.asarray(
-            true + rng.multinomial(lies, np.full(mechanism.size, 1.0 / mechanism.size))
-        )
-    _letters(mechanism)
-    matrix = mechanism.matrix()
-    total = np.zeros((*counts.shape[:-1], matrix.shape[1]), dtype=np.int64)
-    for value, row in enumerate(matrix):
-        total += rng.multinomial(counts[..., value], row / row.sum())
-    return total
-
-
-def _letters(mechanism: Mechanism) -> int:
-    """How many different reports there are."""
-    if count := letters(mechanism):
-        return count
-    reports = alphabet(mechanism)
-    if reports is None:
-        raise ValueError(
-            f"{mechanism!r} has too many different reports to simulate: take mechanism='grr', or perturb records"
-        )
-    return len(reports)
+    support = mechanism.simulate_support(users, rng)
+    if support is not None:
+        return SupportCounts(mechanism, support, int(users.sum()), among)
+    return ReportCounts((mechanism,), mechanism.simulate(users, rng), among)

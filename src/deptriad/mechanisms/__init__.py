@@ -17,7 +17,7 @@ subset   0.0188
 hadamard 0.0216
 """
 
-from deptriad.mechanisms.base import Estimate, Mechanism, Support
+from deptriad.mechanisms.base import Estimate, Mechanism
 from deptriad.mechanisms.channel import Channel
 from deptriad.mechanisms.grr import GRR
 from deptriad.mechanisms.hadamard import HadamardResponse
@@ -26,6 +26,7 @@ from deptriad.mechanisms.oue import OUE
 from deptriad.mechanisms.staircase import Staircase
 from deptriad.mechanisms.subset import SubsetSelection
 from deptriad.mechanisms.sue import SUE
+from deptriad.mechanisms.support import Support
 
 mechanisms: dict[str, type[Mechanism]] = {
     "grr": GRR,
@@ -36,7 +37,7 @@ mechanisms: dict[str, type[Mechanism]] = {
     "hadamard": HadamardResponse,
     "staircase": Staircase,
 }
-"""The mechanisms that are made from a size and a budget, by key."""
+"""The mechanisms that are made from a size and a budget, by key; what is in here can be collected and planned with."""
 
 __all__ = [
     "GRR",

@@ -1,4 +1,4 @@
-"""Mechanism: what every mechanism offers. Support: those whose report supports some of the values."""
+"""Mechanism: what a mechanism must say, and what it may."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deptriad.mechanisms.chance import Source, word_source
-from deptriad.mechanisms.entries import blocks, checked, some
+from deptriad.mechanisms.entries import blocks, checked, marked, smallest_type, some, tally
+from deptriad.mechanisms.moment_curve import moment_curve
 from deptriad.mechanisms.rational import log_above
-from deptriad.utils.arrays import Floats, Integers, as_probability, as_whole, scalar_or_array
+from deptriad.utils.arrays import Floats, Integers, as_probability, as_whole
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -23,6 +25,9 @@ Reports = NDArray[np.unsignedinteger[Any]]
 
 MOST_REPORTS = 1 << 16
 """Different reports up to which a transition matrix is written out."""
+
+IMPOSSIBLE = -690.0
+"""ln of a likelihood that stands for 0: sums of a few stay finite, and far below every other."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +47,13 @@ class Estimate:
 class Mechanism(ABC):
     """A randomised report of one of ``size`` values, ε-locally differentially private.
 
+    A mechanism must say how a report is drawn (``_report``), how it looks (``letters`` where it is a number, else
+    ``_report_format``), what it costs (``worst_ratio``), how likely it is (``matrix``) and what it tells about each
+    value (``scores``). For two large families most of that is said already: ``support.Support``, whose reports support
+    values, and ``channel.Tabled``, with a table of chances. All else has a default, to be replaced where there is a
+    quicker or a closer way: how reports are estimated from, written, simulated, seen by an attacker and planned with.
+    So a mechanism is one file, and an entry in ``deptriad.mechanisms.mechanisms``.
+
     Parameters
     ----------
     size
@@ -55,9 +67,20 @@ class Mechanism(ABC):
     size: int
     epsilon: float
 
+    names_values: ClassVar[bool] = False
+    """Whether a report is the code of one of the values, and so is written as its label."""
+
+    sets: ClassVar[bool] = False
+    """Whether what an attacker sees of a report is a set of values; else it is the report's number."""
+
+    most_values: ClassVar[float] = math.inf
+    """The largest size there can be."""
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "size", as_whole(self.size, "size", 2))
         object.__setattr__(self, "epsilon", _one_budget(self.epsilon))
+
+    # --- what a mechanism must say ---
 
     @abstractmethod
     def _report(self, codes: NDArray[np.uint32], words: Source) -> NDArray[Any]:
@@ -65,30 +88,8 @@ class Mechanism(ABC):
 
     @property
     @abstractmethod
-    def _report_format(self) -> tuple[tuple[int, ...], type[np.unsignedinteger[Any]]]:
-        """Shape and type of one report."""
-
-    @property
-    def _words(self) -> float:
-        """Random words that a record takes, about."""
-        return 1.0
-
-    @property
-    @abstractmethod
     def worst_ratio(self) -> Fraction | float:
         """Exactly the largest ratio of a report's probabilities under two values; at most e^ε."""
-
-    @abstractmethod
-    def scores(self, reports: ArrayLike) -> Floats:
-        """For each report (row) an unbiased estimate of "the value is u" for all u; ``estimate`` is their mean."""
-
-    @abstractmethod
-    def estimate(self, reports: ArrayLike) -> Estimate:
-        """Unbiased frequencies of all values, with standard errors."""
-
-    @abstractmethod
-    def variance(self, n: int, frequency: ArrayLike) -> float | Floats:
-        """Exact variance of the estimated share of a value that a share ``frequency`` of n records has."""
 
     @abstractmethod
     def matrix(self) -> Floats:
@@ -96,6 +97,35 @@ class Mechanism(ABC):
 
         Transposed, it is what ``deptriad.rivals.measures["hcc-1"]`` takes as ``mechanism``.
         """
+
+    @abstractmethod
+    def scores(self, reports: ArrayLike) -> Floats:
+        """For each report (row) an unbiased estimate of "the value is u" for all u; ``estimate`` is their mean."""
+
+    @property
+    def letters(self) -> int:
+        """How many different reports there are, if a report is one number below that; else 0."""
+        return 0
+
+    @property
+    def _report_format(self) -> tuple[tuple[int, ...], type[np.unsignedinteger[Any]]]:
+        """Shape and type of one report."""
+        if not self.letters:
+            raise NotImplementedError(
+                f"{type(self).__name__} says neither letters nor _report_format"
+            )
+        return (), smallest_type(self.letters)
+
+    # --- reports ---
+
+    @property
+    def _words(self) -> float:
+        """Random words that a record takes, about."""
+        return 1.0
+
+    def _checked(self, reports: ArrayLike) -> NDArray[Any]:
+        """Reports, if they can be of this mechanism."""
+        return checked(reports, "reports", self._report_format[0], self.letters or None)
 
     @property
     def realised_epsilon(self) -> float:
@@ -112,6 +142,11 @@ class Mechanism(ABC):
         rng
             ``numpy.random.default_rng(seed)`` for a simulation that can be repeated, on any platform; by default the
             operating system's secure source.
+
+        Returns
+        -------
+        array
+            A report for each row: a number, or a row of numbers; what they mean is up to the mechanism.
         """
         words = word_source(rng)
         values = checked(codes, "codes", (), self.size)
@@ -121,75 +156,142 @@ class Mechanism(ABC):
             reports[part] = self._report(values[part].astype(np.uint32), words)
         return reports
 
+    @property
+    def _written(self) -> np.dtype[Any]:
+        """How a number of a report is written: four bytes, or as many as it has where it is one of a row."""
+        shape, kind = self._report_format
+        return np.dtype(kind if shape else np.uint32).newbyteorder(">")
 
-@dataclass(frozen=True)
-class Support(Mechanism):
-    """A mechanism whose report supports some values: each one alike, but for the true one, which it does more often."""
+    def to_bytes(self, reports: NDArray[Any]) -> NDArray[np.uint8]:
+        """A row of bytes for each report, the most significant one of a number first: as files hold it."""
+        rows = reports.reshape(len(reports), *(self._report_format[0] or (1,)))
+        return rows.astype(self._written, copy=False).view(np.uint8)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        p, q = self.probabilities
-        if p <= q:
+    def from_bytes(self, rows: NDArray[np.uint8]) -> NDArray[Any]:
+        """The reports of such rows."""
+        shape, kind = self._report_format
+        numbers = np.ascontiguousarray(rows).view(self._written)
+        return numbers.astype(kind, copy=False) if shape else numbers[:, 0].astype(np.int64)
+
+    # --- estimates ---
+
+    @property
+    def alphabet(self) -> NDArray[Any] | None:
+        """All different reports, in the order of the columns of ``matrix``; None if there are too many."""
+        return np.arange(self.letters) if self.letters else None
+
+    def listed(self) -> NDArray[Any]:
+        """The same, or an error that says what to do."""
+        reports = self.alphabet
+        if reports is None:
             raise ValueError(
-                f"epsilon is {self.epsilon:g}, too small for {self.size} values: rounded to 64 bits towards privacy, "
-                "reports would no longer depend on the value; take a larger epsilon"
+                f"{self!r} has too many different reports to simulate: take mechanism='grr', or perturb records"
             )
+        return reports
 
-    @property
-    @abstractmethod
-    def probabilities(self) -> tuple[Fraction, Fraction]:
-        """Exact p and q: that a report supports the true value, and that it supports a given other one."""
+    @cached_property
+    def weights(self) -> Floats:
+        """The scores of all different reports (rows)."""
+        return self.scores(self.listed())
 
-    @property
-    @abstractmethod
-    def levels(self) -> tuple[Fraction, Fraction]:
-        """A report's exact likelihood under a value it supports and under one it does not, up to a common factor."""
-
-    @property
-    def worst_ratio(self) -> Fraction:
-        """Exactly the largest ratio of a report's probabilities under two values; at most e^ε."""
-        return self.levels[0] / self.levels[1]
-
-    @abstractmethod
-    def supported(self, reports: ArrayLike) -> NDArray[np.bool_]:
-        """Which values (columns) each report (row) supports."""
-
-    def support(self, reports: ArrayLike) -> Integers:
-        """How many reports support each value."""
-        every = self._checked(reports)
-        counts = np.zeros(self.size, dtype=np.int64)
-        for part in blocks(len(every), self.size):
-            counts += self.supported(every[part]).sum(axis=0)
-        return counts
-
-    def scores(self, reports: ArrayLike) -> Floats:
-        """For each report (row) an unbiased estimate of "the value is u" for all u; ``estimate`` is their mean."""
-        return self._unbiased(self.supported(reports))
+    def score_range(self, count: int = 1) -> tuple[float, float]:
+        """Bounds of the sum of a report's scores over so many different values."""
+        return float(self.weights.min()) * count, float(self.weights.max()) * count
 
     def estimate(self, reports: ArrayLike) -> Estimate:
-        """Unbiased frequencies (c/n − q)/(p − q) of all values, with standard errors (maths §7)."""
+        """Unbiased frequencies of all values, with standard errors (maths §7)."""
         every = self._checked(reports)
         n = some(every)
-        frequencies = self._unbiased(self.support(every) / n)
+        frequencies = self._frequencies(every)
         return Estimate(frequencies, np.sqrt(self._variance(frequencies) / n), n)
 
-    def variance(self, n: int, frequency: ArrayLike) -> float | Floats:
-        """Exact variance of the estimated share of a value that a share ``frequency`` of n records has."""
-        share = as_probability(frequency, "frequency")
-        return scalar_or_array(np.asarray(self._variance(share) / as_whole(n, "n", 1)))
+    def _frequencies(self, reports: NDArray[Any]) -> Floats:
+        """The mean of their scores."""
+        if self.letters:
+            return np.asarray(tally(reports, self.letters) / len(reports) @ self.weights)
+        parts = blocks(len(reports), self.size)
+        sums = [self.scores(reports[part]).sum(axis=0) for part in parts]
+        return np.asarray(np.sum(sums, axis=0) / len(reports))
 
-    def _unbiased(self, share: NDArray[Any]) -> Floats:
-        p, q = self.probabilities
-        return np.asarray((share - float(q)) / float(p - q))
+    def variance(self, n: int, frequency: ArrayLike) -> float | Floats:
+        """Exact variances of the estimated shares of all values, from the shares of all values among n records."""
+        share = as_probability(frequency, "frequency")
+        if share.shape != (self.size,):
+            raise ValueError(
+                f"frequency has shape {share.shape}, expected ({self.size},): the variance of one share depends on "
+                "the shares of all values"
+            )
+        return self._variance(share) / as_whole(n, "n", 1)
 
     def _variance(self, share: Floats) -> Floats:
-        """Of one record: f·p(1 − p) + (1 − f)·q(1 − q), scaled; linear in f, so an unbiased f̂ gives it unbiased."""
-        p, q = self.probabilities
-        kept, lost = (float(chance * (1 - chance) / (p - q) ** 2) for chance in (p, q))
-        return np.asarray(np.maximum(share * kept + (1.0 - share) * lost, 0.0))
+        """Of one record: Σ f·(E[score²] − E[score]²), where E[score] is 1 for the true value and 0 for others."""
+        return np.asarray(np.maximum(share @ (self.matrix() @ self.weights**2) - share, 0.0))
 
-    def _checked(self, reports: ArrayLike) -> Reports:
-        return checked(reports, "reports", self._report_format[0])
+    # --- simulations ---
+
+    def simulate(self, counts: Integers, rng: np.random.Generator) -> Integers:
+        """Counts of values along the last axis become counts of reports, in the order of ``alphabet``."""
+        total = np.zeros((*counts.shape[:-1], len(self.listed())), dtype=np.int64)
+        for value, row in enumerate(self.matrix()):
+            total += rng.multinomial(counts[..., value], row / row.sum())
+        return total
+
+    def simulate_support(self, counts: Integers, rng: np.random.Generator) -> Integers | None:
+        """How many reports support each value, if that can be drawn at once, and has two scores; else None."""
+        return None
+
+    # --- what an attacker sees ---
+
+    @property
+    def vocabulary(self) -> int:
+        """How many entries a report may name: its number by default, values where it is a set."""
+        return self.letters
+
+    def marks(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
+        """Which entries each report names. What that leaves out, such as the seed of a hash, tells nothing more."""
+        return marked(self._checked(reports), self.letters)
+
+    def log_likelihoods(self, marks: NDArray[Any]) -> Floats:
+        """ln p(marks | value) for each person and value, up to a number for each person; 0 where none was seen."""
+        with np.errstate(divide="ignore"):
+            table = np.maximum(np.log(self.matrix()), IMPOSSIBLE)
+        logs = table.T[marks.argmax(axis=1)]
+        logs[~marks.any(axis=1)] = 0.0
+        return np.asarray(logs)
+
+    def prefers(
+        self, marks: NDArray[np.bool_], values: Integers, others: Integers
+    ) -> NDArray[np.bool_]:
+        """Whether each person's marks are likelier under its value than under its other one, by what is claimed."""
+        told, table = marks.argmax(axis=1), self.matrix()
+        return np.asarray(table[values, told] > table[others, told])
+
+    # --- plans ---
+
+    @classmethod
+    def closed_moment(cls, epsilon: Floats, size: Floats) -> tuple[Floats, Floats] | None:
+        """m and dm/dε of ``moment`` in closed form, for many budgets and sizes; None if there is none."""
+        return None
+
+    @classmethod
+    def moment(cls, epsilon: float, size: int) -> float:
+        """m = E Σ_v z(v)² of one report's scores z, whatever the true value is, or under the worst (maths §7)."""
+        closed = cls.closed_moment(np.array([epsilon]), np.array([size]))
+        return cls(size, epsilon)._moment() if closed is None else float(closed[0][0])
+
+    def _moment(self) -> float:
+        return float((self.matrix() @ (self.weights**2).sum(axis=1)).max())
+
+    @classmethod
+    def smooth_moment(cls, epsilon: Floats, size: Floats) -> tuple[Floats, Floats]:
+        """m and dm/dε of many attributes, smooth in ε also where the mechanism turns on whole numbers."""
+        closed = cls.closed_moment(epsilon, size)
+        if closed is not None:
+            return closed
+        pairs = zip(epsilon, size, strict=True)
+        found = [moment_curve(cls.moment, int(count))(budget) for budget, count in pairs]
+        value, slope = np.array(found).reshape(-1, 2).T
+        return value, slope
 
 
 def _one_budget(epsilon: Any) -> float:

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deptriad.mechanisms.base import Estimate, Mechanism
+from deptriad.mechanisms.base import Mechanism
 from deptriad.mechanisms.chance import Source, Words
-from deptriad.mechanisms.entries import checked, smallest_type, some, tally
 from deptriad.tables.table import as_conditional
-from deptriad.utils.arrays import Floats, as_probability, as_whole
+from deptriad.utils.arrays import Floats, as_whole
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -27,12 +26,20 @@ WHOLE = 2**63
 
 @dataclass(frozen=True)
 class Tabled(Mechanism):
-    """A mechanism with a table of counts: report y has probability counts[u, y]/2^63 under value u."""
+    """A mechanism with a table of counts: report y has probability counts[u, y]/2^63 under value u.
+
+    ``_counts`` is all that it must say.
+    """
 
     @property
     @abstractmethod
     def _counts(self) -> Words:
         """A row for each value, a column for each report; rows sum to 2^63."""
+
+    @property
+    def letters(self) -> int:
+        """A report is one of the columns."""
+        return int(self._counts.shape[1])
 
     @property
     def probabilities(self) -> tuple[tuple[Fraction, ...], ...]:
@@ -51,7 +58,7 @@ class Tabled(Mechanism):
         return self._counts / float(WHOLE)
 
     @cached_property
-    def _weights(self) -> Floats:
+    def weights(self) -> Floats:
         """The scores of each possible report (row): a right inverse of the matrix."""
         matrix = self.matrix()
         try:  # an inverse proper, where there is one, takes a small part of the time
@@ -69,35 +76,7 @@ class Tabled(Mechanism):
 
     def scores(self, reports: ArrayLike) -> Floats:
         """For each report (row) an unbiased estimate of "the value is u" for all u; ``estimate`` is their mean."""
-        return np.asarray(self._weights[self._checked(reports)])
-
-    def estimate(self, reports: ArrayLike) -> Estimate:
-        """Unbiased frequencies of all values, by the inverse of the matrix, with standard errors."""
-        every = self._checked(reports)
-        n = some(every)
-        frequencies = tally(every, self._counts.shape[1]) / n @ self._weights
-        return Estimate(frequencies, np.sqrt(self._variance(frequencies) / n), n)
-
-    def variance(self, n: int, frequency: ArrayLike) -> Floats:
-        """Exact variances of the estimated shares of all values, from the shares of all values."""
-        share = as_probability(frequency, "frequency")
-        if share.shape != (self.size,):
-            raise ValueError(
-                f"frequency has shape {share.shape}, expected ({self.size},): the variance of one share depends on "
-                "the shares of all values"
-            )
-        return self._variance(share) / as_whole(n, "n", 1)
-
-    def _variance(self, share: Floats) -> Floats:
-        """Of one record: Σ f·(E[score²] − E[score]²), where E[score] is 1 for the true value and 0 for others."""
-        return np.asarray(np.maximum(share @ (self.matrix() @ self._weights**2) - share, 0.0))
-
-    @property
-    def _report_format(self) -> tuple[tuple[int, ...], type[np.unsignedinteger[Any]]]:
-        return (), smallest_type(self._counts.shape[1])
-
-    def _checked(self, reports: ArrayLike) -> NDArray[Any]:
-        return checked(reports, "reports", (), self._counts.shape[1])
+        return np.asarray(self.weights[self._checked(reports)])
 
     def _report(self, codes: NDArray[np.uint32], words: Source) -> NDArray[Any]:
         from deptriad.mechanisms._kernels import look_up

@@ -58,6 +58,13 @@ def tally(reports: NDArray[Any], size: int) -> Integers:
     return counts
 
 
+def marked(numbers: NDArray[Any], size: int) -> NDArray[np.bool_]:
+    """For each number a row of zeros with a one in its place."""
+    marks = np.zeros((len(numbers), size), dtype=np.bool_)
+    marks[np.arange(len(numbers)), numbers] = True
+    return marks
+
+
 def blocks(length: int, each: float = 1.0) -> Iterator[slice]:
     """Parts of a length, such that records of so many entries each fill about ``BLOCK``."""
     step = max(1, int(BLOCK / each))

@@ -20,17 +20,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deptriad.mechanisms import mechanisms
+
 if TYPE_CHECKING:
     from deptriad.utils.arrays import Floats
-
-MECHANISMS = ("grr", "oue", "sue", "olh")
-"""Names of the mechanisms whose errors are known here."""
 
 AUTO = ("grr", "olh")
 """Those that "auto" chooses from."""
 
-LARGEST = 300.0
-"""Budgets above this are noiseless to the last digit."""
+MANY = "oue"
+"""What stands in for one of them where it cannot have so many values."""
 
 
 def moment(mechanism: str, epsilon: float, size: int) -> float:
@@ -39,7 +38,7 @@ def moment(mechanism: str, epsilon: float, size: int) -> float:
     Parameters
     ----------
     mechanism
-        "grr", "oue", "sue" or "olh", which hashes to round(e^ε) + 1 values.
+        A key of ``deptriad.mechanisms.mechanisms``.
     epsilon
         The budget of the report.
     size
@@ -51,20 +50,7 @@ def moment(mechanism: str, epsilon: float, size: int) -> float:
     >>> round(moment("grr", math.log(3), 2), 9)
     2.5
     """
-    if epsilon <= 0.0:
-        return np.inf
-    if mechanism == "olh":
-        return _hashed(min(epsilon, LARGEST), size)
-    return float(smooth_moment(mechanism, np.array([epsilon]), np.array([size]))[0][0])
-
-
-def _hashed(epsilon: float, size: int) -> float:
-    """m of OLH. With n = g − 1 and E = e^ε it is 1 + [E(n + 1)² + (b − 1)(E + n)²] / (n(E − 1)²)."""
-    others = float(round(np.exp(epsilon)))
-    less = np.exp(-epsilon)  # everything is divided by E²
-    own = less * (others + 1.0) ** 2 / others
-    rest = (size - 1) * (1.0 + others * less) ** 2 / others
-    return float(1.0 + (own + rest) / np.expm1(-epsilon) ** 2)
+    return mechanisms[mechanism].moment(epsilon, size) if epsilon > 0.0 else np.inf
 
 
 def choose(mechanism: str, epsilon: float, size: int) -> str:
@@ -79,32 +65,15 @@ def choose(mechanism: str, epsilon: float, size: int) -> str:
         return "none"
     if mechanism != "auto":
         return mechanism
-    return min(AUTO, key=lambda name: moment(name, epsilon, size))
+    best = min(AUTO, key=lambda name: moment(name, epsilon, size))
+    return best if size <= mechanisms[best].most_values else MANY
 
 
 def smooth_moment(mechanism: str, epsilon: Floats, size: Floats) -> tuple[Floats, Floats]:
-    """m and dm/dε of many attributes, in z = e^{−ε}; OLH as if it could hash to e^ε + 1 values, which is OUE's m."""
-    if mechanism == "auto":
-        return _smaller(smooth_moment("grr", epsilon, size), smooth_moment("oue", epsilon, size))
-    if mechanism == "sue":
-        value, slope = _fraction(0.0, size, 0.0, 0.5 * epsilon)
-        return value, 0.5 * slope
-    if mechanism == "grr":
-        return _fraction(0.0, 2.0 * (size - 1.0), (size - 1.0) * (size - 2.0), epsilon)
-    return _fraction(1.0, 2.0 + 4.0 * (size - 1.0), 1.0, epsilon)
-
-
-def _fraction(
-    c0: float | Floats, c1: float | Floats, c2: float | Floats, epsilon: Floats
-) -> tuple[Floats, Floats]:
-    """1 + (c0 + c1·z + c2·z²)/(1 − z)² for z = e^{−ε}, and its derivative by ε."""
-    z, kept = np.exp(-epsilon), -np.expm1(-epsilon)
-    top = c0 + c1 * z + c2 * z * z
-    by_z = (c1 + 2.0 * c2 * z) / kept**2 + 2.0 * top / kept**3
-    return np.asarray(1.0 + top / kept**2), np.asarray(-z * by_z)
-
-
-def _smaller(one: tuple[Floats, Floats], other: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+    """m and dm/dε of many attributes; for "auto" the smaller one."""
+    if mechanism != "auto":
+        return mechanisms[mechanism].smooth_moment(epsilon, size)
+    one, other = (mechanisms[name].smooth_moment(epsilon, size) for name in AUTO)
     first = one[0] <= other[0]
     return np.where(first, one[0], other[0]), np.where(first, one[1], other[1])
 

@@ -6,15 +6,16 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deptriad.mechanisms.base import Reports, Support
 from deptriad.mechanisms.chance import Source, halves
-from deptriad.mechanisms.entries import checked, smallest_type, tally
+from deptriad.mechanisms.entries import tally
+from deptriad.mechanisms.moment_curve import fraction
 from deptriad.mechanisms.rational import exp_below
+from deptriad.mechanisms.support import Support
 from deptriad.utils.arrays import Floats, Integers
 
 if TYPE_CHECKING:
@@ -55,6 +56,13 @@ class GRR(Support):
     (array([0.51, 0.34, 0.15]), array([0.008, 0.007, 0.007]))
     """
 
+    names_values: ClassVar[bool] = True
+
+    @property
+    def letters(self) -> int:
+        """A report is one of the values."""
+        return self.size
+
     @cached_property
     def _cell(self) -> tuple[int, int]:
         """Q and the bits of a word: 32 where that changes next to nothing."""
@@ -93,12 +101,22 @@ class GRR(Support):
     def _words(self) -> float:
         return self._cell[1] / 64
 
-    @property
-    def _report_format(self) -> tuple[tuple[int, ...], type[np.unsignedinteger[Any]]]:
-        return (), smallest_type(self.size)
+    def simulate(self, counts: Integers, rng: np.random.Generator) -> Integers:
+        """The truth with chance p − q, else any value alike: binomial, then all liars of a line together."""
+        p, q = self.probabilities
+        true = rng.binomial(counts, float(p - q))
+        lies = (counts - true).sum(axis=-1)
+        return np.asarray(true + rng.multinomial(lies, np.full(self.size, 1.0 / self.size)))
 
-    def _checked(self, reports: ArrayLike) -> Reports:
-        return checked(reports, "reports", (), self.size)
+    def score_range(self, count: int = 1) -> tuple[float, float]:
+        """Bounds of the sum of a report's scores over so many values, of which it supports one at most."""
+        low, high = super().score_range()
+        return low * count, high + (count - 1) * low
+
+    @classmethod
+    def closed_moment(cls, epsilon: Floats, size: Floats) -> tuple[Floats, Floats]:
+        """m and dm/dε for many budgets and sizes."""
+        return fraction(0.0, 2.0 * (size - 1.0), (size - 1.0) * (size - 2.0), epsilon)
 
     def _report(self, codes: NDArray[np.uint32], words: Source) -> NDArray[Any]:
         from deptriad.mechanisms._kernels import respond_32, respond_64

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deptriad.mechanisms.base import Reports, Support
 from deptriad.mechanisms.chance import Source
-from deptriad.mechanisms.entries import checked, smallest_type, tally
+from deptriad.mechanisms.entries import tally
+from deptriad.mechanisms.moment_curve import fraction
 from deptriad.mechanisms.rational import exp_below
+from deptriad.mechanisms.support import Support
 from deptriad.utils.arrays import Floats, Integers
 
 if TYPE_CHECKING:
@@ -46,6 +47,11 @@ class HadamardResponse(Support):
     def columns(self) -> int:
         """Number of columns K, the least power of two above the size."""
         return 1 << self.size.bit_length()
+
+    @property
+    def letters(self) -> int:
+        """A report is one of the columns."""
+        return self.columns
 
     @cached_property
     def probabilities(self) -> tuple[Fraction, Fraction]:
@@ -84,12 +90,10 @@ class HadamardResponse(Support):
     def _words(self) -> float:
         return 2.0
 
-    @property
-    def _report_format(self) -> tuple[tuple[int, ...], type[np.unsignedinteger[Any]]]:
-        return (), smallest_type(self.columns)
-
-    def _checked(self, reports: ArrayLike) -> Reports:
-        return checked(reports, "reports", (), self.columns)
+    @classmethod
+    def closed_moment(cls, epsilon: Floats, size: Floats) -> tuple[Floats, Floats]:
+        """m and dm/dε for many budgets and sizes."""
+        return fraction(size - 1.0, 2.0 * size + 2.0, size - 1.0, epsilon)
 
     def _report(self, codes: NDArray[np.uint32], words: Source) -> NDArray[Any]:
         kept = words(codes.size) < np.uint64(int(self.probabilities[0] * 2**64))

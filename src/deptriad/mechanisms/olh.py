@@ -6,22 +6,26 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deptriad.mechanisms.base import Reports, Support
+from deptriad.mechanisms.base import Reports
 from deptriad.mechanisms.chance import Source, Words
 from deptriad.mechanisms.entries import blocks, checked
 from deptriad.mechanisms.grr import lying_cell, two_levels
+from deptriad.mechanisms.oue import OUE
 from deptriad.mechanisms.rational import LARGEST
+from deptriad.mechanisms.support import Support
 from deptriad.utils.arrays import Floats, Integers
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-MOST_VALUES = 1 << 16
+NOISELESS = 300.0
+"""Budgets above this have the least error to the last digit."""
+
 MOST_CELLS = 1 << 12
 """Digits a hash may have: beyond, only the error that is negligible already would shrink further."""
 
@@ -56,11 +60,13 @@ class OLH(Support):
     ([9441442522235856127, 1], array([0.49, 0.33, 0.17]))
     """
 
+    most_values: ClassVar[float] = 1 << 16
+
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.size > MOST_VALUES:
+        if self.size > self.most_values:
             raise ValueError(
-                f"size is {self.size}, expected at most {MOST_VALUES} values for OLH: take OUE"
+                f"size is {self.size}, expected at most {self.most_values} values for OLH: take OUE"
             )
 
     @cached_property
@@ -117,6 +123,33 @@ class OLH(Support):
     @property
     def _report_format(self) -> tuple[tuple[int, ...], type[np.unsignedinteger[Any]]]:
         return (2,), np.uint64
+
+    def to_bytes(self, reports: NDArray[Any]) -> NDArray[np.uint8]:
+        """Eight bytes of the seed and two of the digit."""
+        seeds, told = reports[:, 0].astype(">u8"), reports[:, 1].astype(">u2")
+        rows = [seeds.view(np.uint8).reshape(-1, 8), told.view(np.uint8).reshape(-1, 2)]
+        return np.concatenate(rows, axis=1)
+
+    def from_bytes(self, rows: NDArray[np.uint8]) -> NDArray[Any]:
+        """The reports of such rows."""
+        seeds = np.ascontiguousarray(rows[:, :8]).view(">u8")
+        told = np.ascontiguousarray(rows[:, 8:]).view(">u2")
+        return np.concatenate([seeds.astype(np.uint64), told.astype(np.uint64)], axis=1)
+
+    @classmethod
+    def moment(cls, epsilon: float, size: int) -> float:
+        """m. With n = g − 1 and E = e^ε it is 1 + [E(n + 1)² + (b − 1)(E + n)²] / (n(E − 1)²)."""
+        epsilon = min(epsilon, NOISELESS)
+        others = float(round(np.exp(epsilon)))
+        less = np.exp(-epsilon)  # everything is divided by E²
+        own = less * (others + 1.0) ** 2 / others
+        rest = (size - 1) * (1.0 + others * less) ** 2 / others
+        return float(1.0 + (own + rest) / np.expm1(-epsilon) ** 2)
+
+    @classmethod
+    def closed_moment(cls, epsilon: Floats, size: Floats) -> tuple[Floats, Floats]:
+        """m and dm/dε as if it could hash to e^ε + 1 digits, which is OUE's."""
+        return OUE.closed_moment(epsilon, size)
 
     def _checked(self, reports: ArrayLike) -> Reports:
         every = checked(reports, "reports", (2,))

@@ -8,7 +8,9 @@ from fractions import Fraction
 from functools import cached_property
 
 from deptriad.mechanisms.bits import WORD, Unary
+from deptriad.mechanisms.moment_curve import fraction
 from deptriad.mechanisms.rational import exp_below
+from deptriad.utils.arrays import Floats
 
 
 @dataclass(frozen=True)
@@ -33,3 +35,8 @@ class OUE(Unary):
     def probabilities(self) -> tuple[Fraction, Fraction]:
         """Exact p = ½ and q, with (1 − q)/q ≤ e^ε."""
         return Fraction(1, 2), Fraction(math.ceil(WORD / (exp_below(self.epsilon) + 1)), WORD)
+
+    @classmethod
+    def closed_moment(cls, epsilon: Floats, size: Floats) -> tuple[Floats, Floats]:
+        """m and dm/dε for many budgets and sizes."""
+        return fraction(1.0, 2.0 + 4.0 * (size - 1.0), 1.0, epsilon)

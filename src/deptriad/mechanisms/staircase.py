@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -34,6 +35,8 @@ class Staircase(Tabled):
     >>> staircase.estimate(reports).frequencies.round(1)
     array([0.1, 0.3, 0.1, 0.1, 0.4])
     """
+
+    names_values: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

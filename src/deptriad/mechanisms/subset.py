@@ -75,6 +75,11 @@ class SubsetSelection(BitReports):
         return np.where(inside, high, low)
 
     @property
+    def alphabet(self) -> NDArray[Any] | None:
+        """All sets, for up to 16 values."""
+        return self._sets(self.width) if 2**self.size <= MOST_REPORTS else None
+
+    @property
     def _words(self) -> float:
         """One to decide, then half a one for each draw."""
         return float(1 + -(-(self.width + 1) // 2))

@@ -8,7 +8,9 @@ from fractions import Fraction
 from functools import cached_property
 
 from deptriad.mechanisms.bits import WORD, Unary
+from deptriad.mechanisms.moment_curve import fraction
 from deptriad.mechanisms.rational import exp_below
+from deptriad.utils.arrays import Floats
 
 
 @dataclass(frozen=True)
@@ -34,3 +36,9 @@ class SUE(Unary):
         """Exact p = 1 − q and q, with ((1 − q)/q)² ≤ e^ε."""
         q = Fraction(math.ceil(WORD / (exp_below(self.epsilon / 2) + 1)), WORD)
         return 1 - q, q
+
+    @classmethod
+    def closed_moment(cls, epsilon: Floats, size: Floats) -> tuple[Floats, Floats]:
+        """m and dm/dε for many budgets and sizes."""
+        value, slope = fraction(0.0, size, 0.0, 0.5 * epsilon)
+        return value, 0.5 * slope

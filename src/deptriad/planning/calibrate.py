@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from deptriad.analysis.analysis import Analysis
-from deptriad.mechanisms import expected_error
+from deptriad.mechanisms import expected_error, mechanisms
 from deptriad.planning import solver
 from deptriad.planning.constraints import GUARANTEES, Guarantee, constraints
 from deptriad.planning.plan import OBJECTIVES, Objective, Plan
@@ -25,8 +25,6 @@ from deptriad.utils.text import rounded_up
 if TYPE_CHECKING:
     from deptriad.utils.arrays import Floats, Integers
     from deptriad.utils.progress import Progress
-
-Mechanism = Literal["auto", "grr", "oue", "sue", "olh"]
 
 PUBLIC = 20.0
 """Largest budget of an attribute without a promise of its own, unless ``upper`` says otherwise: hardly any noise."""
@@ -45,7 +43,7 @@ def calibrate(
     fixed: Mapping[str, float] | None = None,
     lower: Mapping[str, float] | None = None,
     upper: Mapping[str, float] | None = None,
-    mechanism: Mechanism | Mapping[str, Mechanism] = "auto",
+    mechanism: str | Mapping[str, str] = "auto",
     users: int = 100_000,
     progress: Progress | None = None,
 ) -> Plan:
@@ -79,8 +77,8 @@ def calibrate(
     lower, upper
         Limits of the budgets, by attribute.
     mechanism
-        What reports an attribute: "grr", "oue", "sue" or "olh", one for all or one for some; "auto" is the one of GRR
-        and OLH with the smaller error at its budget.
+        What reports an attribute, a key of ``deptriad.mechanisms.mechanisms``, one for all or one for some; "auto" is
+        the one of GRR and OLH with the smaller error at its budget.
     users
         How many will answer, for the errors that the plan states.
     progress
@@ -211,7 +209,7 @@ class _Wishes:
         fixed: Mapping[str, float] | None,
         lower: Mapping[str, float] | None,
         upper: Mapping[str, float] | None,
-        mechanism: Mechanism | Mapping[str, Mechanism],
+        mechanism: str | Mapping[str, str],
     ) -> _Wishes:
         if not isinstance(analysis, Analysis):
             raise ValueError(
@@ -365,14 +363,13 @@ def _weight(value: float, what: Parameter) -> float:
     return number
 
 
-def _mechanisms(given: str | Mapping[str, Mechanism], names: tuple[str, ...]) -> list[str]:
+def _mechanisms(given: str | Mapping[str, str], names: tuple[str, ...]) -> list[str]:
     return for_each(given, names, "mechanism", _known_mechanism, default="auto")
 
 
 def _known_mechanism(value: str, what: Parameter) -> str:
-    if value not in ("auto", *expected_error.MECHANISMS):
-        known = ", ".join(expected_error.MECHANISMS)
-        raise InvalidValue(what, f" is {value!r}, expected one of auto, {known}")
+    if value not in ("auto", *mechanisms):
+        raise InvalidValue(what, f" is {value!r}, expected one of auto, {', '.join(mechanisms)}")
     return value
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from deptriad.data.coded_records import coded_frame
 from deptriad.data.schema import Schema
-from deptriad.mechanisms import expected_error
+from deptriad.mechanisms import expected_error, mechanisms
 from deptriad.planning.comparison import Check, Checked, Compared, Comparison
 from deptriad.tables import uncertainty
 from deptriad.totals.totals import NUMBERS
@@ -58,7 +58,7 @@ class Plan:
     budgets
         ε of each attribute; 0 for one that is not released.
     mechanisms
-        What reports each attribute: "grr", "oue", "sue" or "olh"; "none" without a budget.
+        What reports each attribute, by its key in ``deptriad.mechanisms.mechanisms``; "none" without a budget.
     total
         The promise for each attribute; ∞ for a public one.
     guarantee
@@ -120,7 +120,7 @@ class Plan:
         budget = _number(self.budgets[name], f"the budget of {name!r}", math.inf)
         promise = _number(self.total[name], f"the total promised for {name!r}")
         mechanism = self.mechanisms[name]
-        _one_of(mechanism, (*expected_error.MECHANISMS, "none"), f"the mechanism of {name!r}")
+        _one_of(mechanism, (*mechanisms, "none"), f"the mechanism of {name!r}")
         if (mechanism == "none") != (budget == 0.0):
             raise ValueError(
                 f"{name!r} has a budget of {budget:g} and the mechanism {mechanism!r}, expected 'none' exactly where "
