@@ -118,6 +118,10 @@ def blind(
         The chance of guessing each value; it does not depend on the record.
     level, rng
         As for ``scored``.
+
+    Returns
+    -------
+    The score, whose macro-F1 is that of the expected numbers of right guesses.
     """
     n = records.sum()
     drawn = rng.multinomial(n, records / n, size=REPLICATES)

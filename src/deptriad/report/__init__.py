@@ -36,6 +36,11 @@ def page(analysis: Analysis, total: float = 3.0, **options: Unpack[Options]) -> 
     progress
         Called with the number of steps done, and of all.
 
+    Raises
+    ------
+    ValueError
+        If the analysis was loaded from a file, which has no tables; or if ``total`` is not a finite number above 0.
+
     Examples
     --------
     >>> import deptriad as dt
@@ -66,6 +71,11 @@ def write(
         As for ``page``.
     out
         Where to write it.
+
+    Raises
+    ------
+    OSError
+        If nothing can be written there; said before the long work.
     """
     from deptriad.utils import files
 

@@ -146,6 +146,10 @@ def plot_profile(
     kind
         "profile" draws E_γ against γ, "leakage" the leakage against ε.
 
+    Returns
+    -------
+    The axes.
+
     Examples
     --------
     >>> import deptriad as dt
@@ -229,6 +233,15 @@ def plot_totals(
     witness
         What is attained for some attributes: witnesses, to which the attribute's own budget is added; or numbers that
         include it.
+
+    Returns
+    -------
+    The axes, with a second scale above for how many times odds are moved.
+
+    Raises
+    ------
+    ValueError
+        If there are no totals, or if ``promise`` or ``witness`` names an attribute that has none.
 
     Examples
     --------
@@ -329,6 +342,10 @@ def plot_plan(plan: Plan, ax: Axes | None = None) -> Axes:
         From ``calibrate``.
     ax
         Axes to draw on; by default new ones.
+
+    Returns
+    -------
+    The axes.
 
     Examples
     --------

@@ -38,6 +38,11 @@ def measure(table: ArrayLike | Conditional, epsilon: ArrayLike) -> float | Float
     epsilon
         Budget of the mechanism.
 
+    Raises
+    ------
+    ValueError
+        If there are more than 20 source values: it takes all 2^b sets of them.
+
     Examples
     --------
     >>> from deptriad.rivals import measures

@@ -62,6 +62,11 @@ def measure(
         ε-LDP one for a budget. By default generalised randomised response. ``deptriad.rivals.channels`` has
         ``grr`` and ``unary``.
 
+    Raises
+    ------
+    ValueError
+        If the matrix does not fit the table, or if that of a function is not ε-LDP.
+
     Examples
     --------
     >>> from deptriad.rivals import channels, measures

@@ -32,6 +32,11 @@ def whole(path: str | os.PathLike[str], folders: bool = False) -> Iterator[Path]
     A link stays, and the file it leads to is replaced; what is no file, such as a pipe or a terminal, is written to in
     the end. With ``folders`` the folders on the way are made. What a killed process left is removed by the next one
     that writes the same file. The content is on the disk before it takes its place.
+
+    Raises
+    ------
+    OSError
+        With the path that was asked for, whatever could not be written.
     """
     try:
         final, special = _target(os.fspath(path), folders)
@@ -163,7 +168,13 @@ def unspelt(value: Any) -> Any:
 
 
 def read_json(path: str | os.PathLike[str], format: str, version: int) -> dict[str, Any]:
-    """The content of a JSON file of ours, its format and version checked."""
+    """The content of a JSON file of ours, its format and version checked.
+
+    Raises
+    ------
+    ValueError
+        If it is no JSON, has a key twice, or is of another format or version; the file is named.
+    """
     try:
         text = Path(path).read_text(encoding="utf-8")
     except UnicodeDecodeError:
