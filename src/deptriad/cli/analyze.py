@@ -42,8 +42,8 @@ from deptriad.tables import uncertainty
 from deptriad.utils.arrays import as_budget
 from deptriad.utils.errors import refuse_unknown
 from deptriad.utils.text import printable, rounded_down, times
+from deptriad.witnesses.each_target import witness_each
 from deptriad.witnesses.result import Witness
-from deptriad.witnesses.witness import witness_of_codes
 
 
 @app.command(
@@ -177,25 +177,8 @@ def _witnesses(
 ) -> dict[str, Witness]:
     rng = None if seed is None else np.random.default_rng(seed)
     coded, _ = coded_frame(records, found.schema, weight)
-    witnesses = {}
     with progress_bar("looking for witnesses") as show:
-        for place, name in enumerate(found.names):
-            some = coded.only(np.isin(coded.codes[:, place], _protected(found, name)))
-            witnesses[name] = witness_of_codes(
-                *(some.codes, some.sizes, list(budgets.values()), place, some.weights),
-                names=coded.names,
-                labels=coded.labels,
-                rng=rng,
-            )
-            show(place + 1, len(found.names))
-    return witnesses
-
-
-def _protected(found: Analysis, target: str) -> list[int]:
-    """Codes of the target values that the tables have a row for: dropped ones are not covered by a certificate."""
-    source = next(name for name in found.names if name != target)
-    rows = found.table(source, target).target_values or ()
-    return [code for code, value in enumerate(found.schema[target].values) if value in rows]
+        return witness_each(coded, budgets, found, rng, show)
 
 
 def _show_brackets(brackets: Sequence[Bracket], worst: Witness | None) -> None:

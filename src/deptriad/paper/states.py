@@ -13,7 +13,7 @@ import numpy as np
 import deptriad as dt
 from deptriad.data.coded_records import coded_frame
 from deptriad.paper.data import DATASETS, EIGHT, STATE
-from deptriad.witnesses.witness import witness_of_codes
+from deptriad.witnesses.each_target import witness_each
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,20 +110,7 @@ def broken_by_witness(
     """Whether sets of values prove that some total is above the promise: on all records, and on a held-out half."""
     coded, _ = coded_frame(records, EIGHT, None)
     each = [float(budgets[name]) for name in EIGHT.names]
-    rng = np.random.default_rng(seed)
-    found = [
-        witness_of_codes(
-            coded.codes,
-            coded.sizes,
-            each,
-            place,
-            coded.weights,
-            names=coded.names,
-            labels=coded.labels,
-            rng=rng,
-        )
-        for place in range(len(each))
-    ]
+    found = list(witness_each(coded, budgets, rng=np.random.default_rng(seed)).values())
     whole = any(own + one.overall > promise for own, one in zip(each, found, strict=True))
     half = any(own + (one.held_out or 0.0) > promise for own, one in zip(each, found, strict=True))
     return whole, half

@@ -22,7 +22,7 @@ from deptriad.utils.arrays import as_whole
 from deptriad.utils.by_name import by_name
 from deptriad.utils.rounding import sum_up
 from deptriad.utils.text import aligned, closest, printable, rounded_down, rounded_up
-from deptriad.witnesses.witness import witness_of_codes
+from deptriad.witnesses.each_target import witness_each
 
 if TYPE_CHECKING:
     import numpy as np
@@ -390,32 +390,12 @@ class Plan:
             Called with the number of targets done, and of all.
         """
         coded, _ = coded_frame(records, self.schema, weight)
-        budgets = [float(self.budgets[name]) for name in self.names]
         rows = []
-        for place, name in enumerate(self.names):
-            found = witness_of_codes(
-                coded.codes,
-                coded.sizes,
-                budgets,
-                place,
-                coded.weights,
-                names=coded.names,
-                labels=coded.labels,
-                rng=rng,
-            )
-            held = budgets[place] + (math.nan if found.held_out is None else found.held_out)
-            rows.append(
-                Checked(
-                    name,
-                    budgets[place],
-                    found.overall,
-                    budgets[place] + found.overall,
-                    held,
-                    float(self.total[name]),
-                )
-            )
-            if progress:
-                progress(place + 1, len(self.names))
+        for name, found in witness_each(coded, self.budgets, rng=rng, progress=progress).items():
+            own = float(self.budgets[name])
+            held = own + (math.nan if found.held_out is None else found.held_out)
+            promise = float(self.total[name])
+            rows.append(Checked(name, own, found.overall, own + found.overall, held, promise))
         return Check(rows)
 
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from deptriad.data.coded_records import Coded, coded_frame
 from deptriad.planning.calibrate import calibrate
 from deptriad.utils.arrays import as_numbers
 from deptriad.utils.errors import InvalidValue, Parameter
-from deptriad.witnesses.witness import witness_of_codes
+from deptriad.witnesses.each_target import witness_each
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from deptriad.analysis.analysis import Analysis
     from deptriad.planning.plan import Plan
 
@@ -92,20 +92,5 @@ def _attained(
     analysis: Analysis, coded: Coded, plan: Plan, rng: np.random.Generator | None
 ) -> list[float]:
     """Own budget and what a witness finds, for each attribute; only of values that the tables have a row for."""
-    budgets = [float(plan.budgets[name]) for name in analysis.names]
-    found = []
-    for place, target in enumerate(analysis.names):
-        covered = np.isin(coded.codes[:, place], _protected(analysis, target))
-        some = coded.only(covered)
-        witness = witness_of_codes(
-            some.codes, some.sizes, budgets, place, some.weights, names=coded.names, rng=rng
-        )
-        found.append(budgets[place] + max(witness.overall, 0.0))
-    return found
-
-
-def _protected(analysis: Analysis, target: str) -> Sequence[int]:
-    """Codes of the target values that have a row: a dropped one is not covered by any bound."""
-    source = next(name for name in analysis.names if name != target)
-    rows = analysis.table(source, target).target_values or ()
-    return [code for code, value in enumerate(analysis.schema[target].values) if value in rows]
+    found = witness_each(coded, plan.budgets, analysis, rng)
+    return [float(plan.budgets[name]) + max(each.overall, 0.0) for name, each in found.items()]
