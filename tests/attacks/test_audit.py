@@ -6,19 +6,11 @@ from scipy import stats
 
 import deptriad as dt
 from deptriad.attacks.audit import audit_attack, check_mechanism, worst
-from deptriad.attacks.events import Counted, Cut, Preferred, choose_cuts, ends
+from deptriad.attacks.events import Counted, Cut, Preferred, choose_cuts
 from deptriad.collection.split import Separate, Split
 from deptriad.mechanisms import GRR, OLH, OUE, Channel, Staircase, mechanisms
 from deptriad.mechanisms.olh import digits
 from worlds import Louder, dependent, draw, frame_of, schema_of
-
-
-@pytest.mark.parametrize("level", [0.025, 1e-5])
-def test_ends_are_those_of_clopper_and_pearson(level):
-    for hits, of in ((0, 10), (3, 10), (10, 10), (17, 4000)):
-        low, high = ends(hits, of, level)
-        exact = stats.binomtest(hits, of).proportion_ci(1 - 2 * level, method="exact")
-        assert (low, high) == pytest.approx((exact.low, exact.high), rel=1e-6, abs=1e-12)
 
 
 @pytest.mark.parametrize("key", [*mechanisms, "channel"])

@@ -11,6 +11,7 @@ from scipy import stats
 
 import deptriad as dt
 import oracle
+from deptriad.tables.uncertainty import share_ends
 from drawn import Known, ordinary_tables
 
 P = np.array([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]])
@@ -210,3 +211,11 @@ def test_cells_counts_at_least_this_table():
         dt.Confidence(0.95, cells=1).box([[1, 2], [3, 4]])
     with pytest.raises(ValueError, match=r"cells is 2\.5, expected a whole number"):
         dt.Confidence(0.95, cells=2.5)
+
+
+@pytest.mark.parametrize("level", [0.025, 1e-5])
+def test_ends_are_those_of_clopper_and_pearson(level):
+    for hits, of in ((0, 10), (3, 10), (10, 10), (17, 4000)):
+        low, high = share_ends(hits, of, level)
+        exact = stats.binomtest(hits, of).proportion_ci(1 - 2 * level, method="exact")
+        assert (low, high) == pytest.approx((exact.low, exact.high), rel=1e-6, abs=1e-12)

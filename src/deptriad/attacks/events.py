@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from deptriad.tables.uncertainty import share_ends
 from deptriad.utils.text import printable
 
 if TYPE_CHECKING:
@@ -57,7 +58,10 @@ class Counted:
 
     def attained(self, level: float) -> float:
         """ln of the likelihood ratio that is proven, each of the two shares at the given level."""
-        lower, upper = ends(self.hits, self.n, level)[0], ends(self.others, self.m, level)[1]
+        lower, upper = (
+            share_ends(self.hits, self.n, level)[0],
+            share_ends(self.others, self.m, level)[1],
+        )
         return math.log(lower / upper) if lower > 0.0 else -math.inf
 
 
@@ -72,22 +76,6 @@ class Event(Protocol):
     def words(self, labels: Sequence[str]) -> str:
         """What it is."""
         ...
-
-
-def ends(hits: Any, of: Any, level: float) -> tuple[Any, Any]:
-    """Clopper and Pearson's lower and upper end of a share, each wrong with a chance of at most ``level``.
-
-    >>> low, high = ends(5, 10, 0.025)
-    >>> round(float(low), 4), round(float(high), 4)
-    (0.1871, 0.8129)
-    """
-    from scipy.special import betainccinv, betaincinv
-
-    hits, of = np.asarray(hits, dtype=float), np.asarray(of, dtype=float)
-    with np.errstate(invalid="ignore"):
-        lower = np.where(hits > 0, betaincinv(hits, of - hits + 1.0, level), 0.0)
-        upper = np.where(hits < of, betainccinv(hits + 1.0, of - hits, level), 1.0)
-    return lower[()], upper[()]
 
 
 def _promising(hits: Any, n: Any, others: Any, m: Any) -> Floats:

@@ -1,4 +1,8 @@
-"""Transition matrices p(report | source value): a row for each report, a column for each source value."""
+"""Transition matrices p(report | source value): a row for each report, a column for each source value.
+
+They are the ideal ones of the literature, also for a budget of 0 and for one value: ``deptriad.mechanisms`` has chances
+rounded towards privacy, by which the measures would differ from their published formulas.
+"""
 
 from __future__ import annotations
 

@@ -121,6 +121,22 @@ class Spread:
         return _around(centre, _SPREADS[self.kind](stack))
 
 
+def share_ends(hits: Any, of: Any, miss: float) -> tuple[Any, Any]:
+    """Clopper and Pearson's lower and upper end of a share, each wrong with a chance of at most ``miss``.
+
+    >>> low, high = share_ends(5, 10, 0.025)
+    >>> round(float(low), 4), round(float(high), 4)
+    (0.1871, 0.8129)
+    """
+    from scipy.special import betainccinv, betaincinv
+
+    hits, of = np.asarray(hits, dtype=float), np.asarray(of, dtype=float)
+    with np.errstate(invalid="ignore"):
+        lower = np.where(hits > 0, betaincinv(hits, of - hits + 1.0, miss), 0.0)
+        upper = np.where(hits < of, betainccinv(hits + 1.0, of - hits, miss), 1.0)
+    return lower[()], upper[()]
+
+
 @dataclass(frozen=True)
 class Confidence:
     """Counts from a sample: all true tables lie in their boxes with probability at least ``level``.
@@ -149,8 +165,6 @@ class Confidence:
 
     def box(self, counts: ArrayLike, **labels: Any) -> Box:
         """The box of a table of counts: whole numbers, rows for target values, columns for source values."""
-        from scipy.special import betainccinv, betaincinv
-
         number = _matrix(counts, "counts")
         blank = Box(np.zeros(number.shape), np.ones(number.shape), **labels)
         if self.cells is not None and self.cells < number.size:
@@ -168,13 +182,7 @@ class Confidence:
                 f"counts sums to {number.sum():g}, expected at most 2^53, where whole numbers end"
             )
         miss = (1.0 - self.level) / (self.cells or number.size) / 2.0
-        records = number.sum(axis=1, keepdims=True)
-        others = records - number
-        lower = np.zeros(number.shape)
-        upper = np.ones(number.shape)
-        some, rest = number > 0.0, others > 0.0
-        lower[some] = betaincinv(number[some], others[some] + 1.0, miss)
-        upper[rest] = betainccinv(number[rest] + 1.0, others[rest], miss)
+        lower, upper = share_ends(number, number.sum(axis=1, keepdims=True), miss)
         # the inverse is good to a few parts in 1e14; the box grows by more than that
         return Box(lower * (1.0 - 1e-12), upper * (1.0 + 1e-12), **blank.labels)
 

@@ -3,11 +3,8 @@
 import hashlib
 import itertools
 import math
-import os
 import tracemalloc
 from dataclasses import dataclass
-from decimal import Decimal, localcontext
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -20,38 +17,25 @@ from deptriad.mechanisms import (
     OUE,
     SUE,
     Channel,
-    HadamardResponse,
     Staircase,
     SubsetSelection,
     mechanisms,
 )
-from deptriad.mechanisms.chance import word_source
 from deptriad.mechanisms.olh import digits
 from deptriad.rivals import measures
-
-BUDGETS = [1e-3, 0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0]
-SIZES = [2, 3, 4, 7, 10, 50, 64, 65, 130, 1000]
-KINDS = list(mechanisms.values())
-SUPPORT_KINDS = [kind for kind in KINDS if kind is not Staircase]
-CHANNEL = [[0.5, 0.2, 0.2, 0.1], [0.2, 0.5, 0.1, 0.2], [0.3, 0.2, 0.4, 0.1]]
-
-
-def make_all(size, epsilon):
-    return [kind(size, epsilon) for kind in KINDS]
-
-
-def named(mechanism):
-    return repr(mechanism)
-
+from some_mechanisms import (
+    BUDGETS,
+    CHANNEL,
+    KINDS,
+    SIZES,
+    SUPPORT_KINDS,
+    exp_below,
+    largest_ratio,
+    make_all,
+    named,
+)
 
 # ------------------------------------------------------------------------------- exactly within e^ε
-
-
-def exp_below(epsilon):
-    """A rational below e^ε, by twice as many digits as the package has."""
-    with localcontext() as context:
-        context.prec = 120
-        return Fraction(Decimal(epsilon).exp()) * (1 - Fraction(1, 10**110))
 
 
 def exact_matrix(mechanism):
@@ -81,10 +65,6 @@ def exact_unary(p, q, size, value, report):
     return math.prod(c if bit else 1 - c for bit, c in zip(bits, chances, strict=True))
 
 
-def largest_ratio(matrix):
-    return max(max(column) / min(column) for column in zip(*matrix, strict=True))
-
-
 @pytest.mark.parametrize("epsilon", BUDGETS)
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind is not OLH])
 @pytest.mark.parametrize("size", [2, 3, 4, 7])
@@ -109,16 +89,6 @@ def test_budget_is_kept_and_used(kind, size, epsilon):
     assert mechanism.realised_epsilon > epsilon * (1 - 1e-3)
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("epsilon", BUDGETS)
-def test_staircase_has_only_the_columns_it_says(size, epsilon):
-    counts = Staircase(size, epsilon)._counts
-    assert {sum(row) for row in counts.tolist()} == {2**63}
-    bound = exp_below(epsilon)
-    for most, least in zip(counts.max(axis=0).tolist(), counts.min(axis=0).tolist(), strict=True):
-        assert most <= bound * least
-
-
 @pytest.mark.parametrize("epsilon", [30.0, 50.0, 100.0, 1e6, 1e308])
 @pytest.mark.parametrize("kind", KINDS)
 def test_huge_budgets_stay_finite(kind, epsilon):
@@ -126,100 +96,6 @@ def test_huge_budgets_stay_finite(kind, epsilon):
     assert 20.0 < mechanism.realised_epsilon <= min(epsilon, 90.0)
     reports = mechanism.perturb(np.arange(10), np.random.default_rng(1))
     assert mechanism.estimate(reports).frequencies.shape == (10,)
-
-
-# ------------------------------------------------------------- the loops do what the thresholds say
-
-
-def tape(words):
-    """A source that gives the words listed, in order."""
-    left = iter(words)
-    return lambda count: np.array([next(left, 0) for _ in range(count)], dtype=np.uint64)
-
-
-@pytest.mark.parametrize("size, epsilon", [(50, 1.0), (5, 0.5), (1000, 1e-3), (50, 20.0)])
-def test_randomised_response_cuts_words_where_it_says(size, epsilon):
-    grr = GRR(size, epsilon)
-    cell, bits = grr._cell
-    assert bits == (32 if epsilon in (1.0, 0.5) else 64)
-    numbers = sorted({k * cell + step for k in range(size + 1) for step in (-1, 0)} - {-1})
-    numbers.append(2**bits - 1)
-    expected = [n // cell if n < size * cell else 1 for n in numbers]
-    words = numbers
-    if bits == 32:
-        even = numbers + [0] * (len(numbers) % 2)
-        words = [low + (high << 32) for low, high in zip(even[::2], even[1::2], strict=True)]
-    codes = np.ones(len(numbers), dtype=np.uint32)
-    assert grr._report(codes, tape(words)).tolist() == expected
-    assert grr.probabilities[1] == Fraction(cell, 2**bits)
-
-
-@pytest.mark.parametrize("mechanism", [Channel(CHANNEL), Staircase(9, 1.0)], ids=named)
-def test_tables_cut_words_where_they_say(mechanism):
-    for value, row in enumerate(mechanism.probabilities):
-        edges = [int(edge * 2**63) for edge in itertools.accumulate(row)]
-        numbers = [0, *(edge + step for edge in edges[:-1] for step in (-1, 0)), 2**63 - 1]
-        expected = [sum(edge <= number for edge in edges) for number in numbers]
-        codes = np.full(len(numbers), value, dtype=np.uint32)
-        words = [2 * number + 1 for number in numbers]
-        assert mechanism._report(codes, tape(words)).tolist() == expected
-
-
-@pytest.mark.parametrize("kind", [SUE, OUE])
-@pytest.mark.parametrize("size", [3, 64, 70])
-def test_unary_bits_are_set_below_the_threshold_only(kind, size):
-    mechanism = kind(size, 1.0)
-    keep, add = (int(chance * 2**64) for chance in mechanism.probabilities)
-    for true, other in itertools.product((-1, 0), repeat=2):
-        # bit i of the words is the number add + other in all lanes, most significant bit first
-        needed = 64 - (add & -add).bit_length() + 1  # the last bit of the threshold decides
-        lanes = [(2**64 - 1) * ((add + other) >> (63 - i) & 1) for i in range(needed)]
-        words = [keep + true, *lanes, *lanes]
-        report = mechanism._report(np.array([1], dtype=np.uint32), tape(words))
-        bits = np.unpackbits(report, axis=1, bitorder="little")[0, :size]
-        expected = [other < 0] * size
-        expected[1] = true < 0
-        assert bits.tolist() == expected
-
-
-@pytest.mark.parametrize("count", [1, 2, 3, 6, 7, 50, 1000, 65536, 65537])
-def test_bounded_draws_are_exactly_uniform(count):
-    from deptriad.mechanisms._kernels import _draw
-
-    excess = 2**32 % count
-    for number in {0, 1, count // 2, count - 1} & set(range(count)):
-        first, after = -(-number * 2**32 // count), -(-(number + 1) * 2**32 // count)
-        rejected = [
-            half
-            for half in range(first, min(first + 2, after))
-            if _draw(np.uint64(half), count) < 0
-        ]
-        assert after - first - len(rejected) == 2**32 // count
-        assert all(half * count % 2**32 < excess for half in rejected)
-        assert _draw(np.uint64(after - 1), count) == number
-
-
-def test_a_rejected_draw_starts_the_record_again():
-    subset = SubsetSelection(10, 1.0)
-    row = int(subset._words)
-    good = [0] + [0x9ABCDEF012345678] * (row - 1)
-    bad = [2**64 - 1] + [0] * (row - 1)  # zeros are rejected below any count but a power of two
-    codes = np.array([4, 4], dtype=np.uint32)
-    once = subset._report(codes, tape(good + good))
-    again = subset._report(codes, tape(bad + good + good))
-    assert once.tolist() == again.tolist()
-    assert subset.supported(again)[:, 4].all()
-
-
-def test_hadamard_halves():
-    hadamard = HadamardResponse(5, 1.0)
-    keep = int(hadamard.probabilities[0] * 2**64)
-    for value in range(5):
-        codes = np.full(8, value, dtype=np.uint32)
-        for word, wanted in ((keep - 1, True), (keep, False)):
-            reports = hadamard._report(codes, tape([word] * 8 + list(range(8))))
-            assert (hadamard.supported(reports)[:, value] == wanted).all()
-            assert np.bincount(reports.astype(int), minlength=8).max() == 2
 
 
 # ------------------------------------------------------------------------------ frequencies by chance
@@ -252,13 +128,6 @@ def test_reports_follow_the_matrix(kind, size, epsilon):
         assert stats.chisquare(seen, expected, sum_check=False).pvalue > 1e-6
 
 
-def test_a_channel_follows_its_matrix():
-    channel, rng = Channel(CHANNEL), np.random.default_rng(21)
-    for value, row in enumerate(CHANNEL):
-        seen = np.bincount(channel.perturb(np.full(200_000, value), rng), minlength=4)
-        assert stats.chisquare(seen, np.array(row) * 200_000).pvalue > 1e-6
-
-
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 3.0, 10.0])
 @pytest.mark.parametrize("size", [8, 64, 65, 130])
 @pytest.mark.parametrize("kind", SUPPORT_KINDS)
@@ -272,30 +141,6 @@ def test_support_has_the_probabilities_it_says(kind, size, epsilon):
         chance = np.where(np.arange(size) == value, p, q)
         low, high = (stats.binom.ppf(tail, n, chance) for tail in (1e-8, 1 - 1e-8))
         assert ((low <= counts) & (counts <= high)).all()
-
-
-def test_hashes_of_any_two_values_are_independent():
-    """The same hash in 8 bits instead of 32, over all seeds: 4-bit values, the upper 5 bits kept."""
-    slope, shift = (part.ravel() for part in np.meshgrid(np.arange(256), np.arange(256)))
-    hashes = [(slope * value + shift) % 256 >> 3 for value in range(16)]
-    for one, other in itertools.combinations(hashes, 2):
-        assert (np.bincount(one * 32 + other, minlength=1024) == 64).all()
-
-
-@pytest.mark.parametrize("cells", [2, 4, 7, 1000, 4096])
-def test_digits_collide_as_often_as_the_estimate_supposes(cells):
-    held = np.bincount((np.arange(1 << 17) * cells) >> 17, minlength=cells)
-    low, high = Fraction(1, 7), Fraction(3, 4)
-    chance = Fraction(int((held**2).sum()), 1 << 34)
-
-    olh = OLH(5, 1.0)
-    olh.__dict__.pop("probabilities", None)
-    olh.__dict__.update(cells=cells, levels=(high, low))
-    assert olh.probabilities == (high, low + (high - low) * chance)
-    seeds = np.random.default_rng(23).integers(0, 2**64, 200_000, dtype=np.uint64)
-    same = [digits(np.uint32(value), seeds, cells) for value in (3, 40_000)]
-    hits = int((same[0] == same[1]).sum())
-    assert stats.binomtest(hits, seeds.size, float(chance)).pvalue > 1e-6
 
 
 # ---------------------------------------------------------------------------- unbiased, and how sure
@@ -344,92 +189,6 @@ def test_variances_come_as_they_are_asked_for():
         Channel(grr.matrix()).variance(100, 0.2)
     with pytest.raises(ValueError, match=r"frequency is 1.5, expected a number in \[0, 1\]"):
         grr.variance(100, 1.5)
-
-
-# ------------------------------------------------------------------------------------------- peers
-
-PEERS = "pip install 'xxhash<4' multi-freq-ldpy==0.2.5 pure-ldp==1.2 scikit-learn"
-
-
-@pytest.fixture
-def multi_freq_ldpy():
-    reason = f"multi-freq-ldpy cannot be imported: {PEERS}"
-    return {
-        name: pytest.importorskip(f"multi_freq_ldpy.pure_frequency_oracles.{name}", reason=reason)
-        for name in ("GRR", "UE", "SS", "LH", "Variance_PURE")
-    }
-
-
-@pytest.fixture
-def pure_ldp():
-    reason = f"pure-ldp cannot be imported: {PEERS}"
-    return pytest.importorskip("pure_ldp.frequency_oracles", reason=reason)
-
-
-def normalised(mechanism, reports):
-    clipped = mechanism.estimate(reports).frequencies.clip(0)
-    return clipped / clipped.sum()
-
-
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
-@pytest.mark.parametrize("size", [2, 5, 20])
-def test_estimates_agree_with_multi_freq_ldpy(multi_freq_ldpy, size, epsilon, rng):
-    codes = rng.integers(0, size, 3000)
-    grr, sue, oue, subset = (kind(size, epsilon) for kind in (GRR, SUE, OUE, SubsetSelection))
-    told = grr.perturb(codes, rng)
-    theirs = multi_freq_ldpy["GRR"].GRR_Aggregator_MI(told.tolist(), size, epsilon)
-    np.testing.assert_allclose(theirs, normalised(grr, told), atol=1e-4)
-    for unary, optimal in ((sue, False), (oue, True)):
-        told = unary.perturb(codes, rng)
-        rows = list(unary.supported(told).astype(float))
-        theirs = multi_freq_ldpy["UE"].UE_Aggregator_MI(rows, epsilon, optimal)
-        np.testing.assert_allclose(theirs, normalised(unary, told), atol=1e-9)
-    told = subset.perturb(codes, rng)
-    sets = [np.flatnonzero(row) for row in subset.supported(told)]
-    assert {len(chosen) for chosen in sets} == {subset.width}
-    theirs = multi_freq_ldpy["SS"].SS_Aggregator_MI(sets, size, epsilon)
-    np.testing.assert_allclose(theirs, normalised(subset, told), atol=1e-9)
-
-
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 2.5, 5.0])
-def test_variance_agrees_with_multi_freq_ldpy(multi_freq_ldpy, epsilon):
-    base = np.exp(epsilon)
-    cells = round(base) + 1
-    peer = multi_freq_ldpy["Variance_PURE"].VAR_Pure
-    half = np.exp(epsilon / 2)
-    parameters = {
-        GRR: (base / (base + 19), 1 / (base + 19)),
-        SUE: (half / (half + 1), 1 / (half + 1)),
-        OUE: (0.5, 1 / (base + 1)),
-        OLH: (base / (base + cells - 1), 1 / cells),
-        HadamardResponse: (base / (base + 1), 0.5),
-    }
-    for kind, (p, q) in parameters.items():
-        mechanism = kind(20, epsilon)
-        np.testing.assert_allclose(
-            [float(chance) for chance in mechanism.probabilities], (p, q), rtol=1e-6
-        )
-        assert mechanism.variance(1000, 0.3) == pytest.approx(peer(p, q, 1000, 0.3), rel=1e-5)
-
-
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 2.5, 5.0])
-def test_parameters_agree_with_pure_ldp(pure_ldp, epsilon):
-    from pure_ldp.frequency_oracles.direct_encoding import DEClient
-    from pure_ldp.frequency_oracles.local_hashing import LHClient
-    from pure_ldp.frequency_oracles.unary_encoding import UEClient
-
-    hashing = LHClient(epsilon, 20, use_olh=True)
-    assert OLH(20, epsilon).cells == hashing.g
-    pairs = [
-        (GRR(20, epsilon).probabilities, DEClient(epsilon, 20)),
-        (SUE(20, epsilon).probabilities, UEClient(epsilon, 20)),
-        (OUE(20, epsilon).probabilities, UEClient(epsilon, 20, use_oue=True)),
-        (OLH(20, epsilon).levels, hashing),
-    ]
-    for ours, theirs in pairs:
-        np.testing.assert_allclose(
-            [float(chance) for chance in ours], (theirs.p, theirs.q), rtol=1e-6
-        )
 
 
 # ------------------------------------------------------------------------------------- privacy audit
@@ -553,45 +312,6 @@ def test_reports_do_not_depend_on_how_codes_are_held(mechanism):
     assert len(mechanism.perturb([], np.random.default_rng(8))) == 0
 
 
-@pytest.mark.parametrize("mechanism", make_all(20, 1.0), ids=named)
-def test_the_default_is_the_secure_source(mechanism, monkeypatch):
-    asked = []
-    monkeypatch.setattr(os, "urandom", lambda count: asked.append(count) or bytes(count))
-    codes = np.arange(1000) % 20
-    monkeypatch.setattr(np.random, "default_rng", None)
-    if not isinstance(
-        mechanism, SubsetSelection
-    ):  # for ever rejects the zeros that this source gives
-        mechanism.perturb(codes)
-        assert sum(asked) >= 4000
-
-
-@pytest.mark.parametrize("mechanism", make_all(20, 1.0), ids=named)
-def test_no_global_seed_has_a_say(mechanism):
-    codes = np.arange(1000) % 20
-    np.random.seed(1)  # noqa: NPY002
-    first = mechanism.perturb(codes)
-    np.random.seed(1)  # noqa: NPY002
-    assert (mechanism.perturb(codes) != first).any()
-    assert mechanism.estimate(first).n == 1000
-
-
-@pytest.mark.parametrize("count", [0, 1, 1000, 1 << 15, 100_001])
-def test_secure_words_are_as_many_as_asked_for_and_differ(count):
-    words = word_source(None)(count)
-    assert words.size == count
-    assert words.flags.writeable
-    assert np.unique(words).size == count
-    ones = np.bitwise_count(words).sum()
-    assert stats.binomtest(int(ones), 64 * count).pvalue > 1e-9 if count else True
-
-
-@pytest.mark.parametrize("wrong", [1, "seed", np.random.RandomState(1)])
-def test_a_seed_is_not_a_generator(wrong):
-    with pytest.raises(TypeError, match=r"expected numpy\.random\.default_rng"):
-        GRR(3, 1.0).perturb([0], rng=wrong)
-
-
 @pytest.mark.parametrize("mechanism", make_all(50, 1.0), ids=named)
 def test_memory_does_not_grow_with_the_records(mechanism, rng):
     codes = np.zeros(1_500_000, dtype=np.int8)
@@ -674,86 +394,3 @@ def test_matrices_too_large_are_refused():
             mechanism.matrix()
     with pytest.raises(ValueError, match="at most 65536 values for OLH"):
         OLH(65_537, 1.0)
-
-
-# ------------------------------------------------------------------------------ channels, staircases
-
-
-def test_a_channel_tells_its_true_budget():
-    assert Channel([[0.75, 0.25], [0.25, 0.75]]).epsilon == pytest.approx(math.log(3), rel=1e-15)
-    assert Channel([[0.75, 0.25], [0.25, 0.75]]).worst_ratio == 3
-    assert Channel([[0.5, 0.5], [0.5, 0.5]]).epsilon == 0.0
-    assert Channel(np.eye(3)).epsilon == math.inf
-    assert Channel([[1 - 1e-300, 1e-300], [0.5, 0.5]]).epsilon < math.inf
-    for kind in (GRR, Staircase, HadamardResponse, SUE):
-        mechanism = kind(5, 1.0)
-        assert Channel(mechanism.matrix()).epsilon == pytest.approx(1.0, rel=1e-6)
-
-
-def test_channels_are_the_same_if_their_tables_are():
-    one, same, other = Channel(CHANNEL), Channel(np.array(CHANNEL)), Channel(CHANNEL[::-1])
-    assert one == same
-    assert hash(one) == hash(same)
-    assert one != other
-    assert repr(one) == "Channel(3 × 4, epsilon=1.38629)"
-    assert GRR(3, 1) == GRR(3, 1.0) != SUE(3, 1.0)
-    assert repr(GRR(3, 1)) == "GRR(size=3, epsilon=1.0)"
-
-
-def test_exact_rows_of_a_channel_sum_to_one(rng):
-    table = rng.exponential(size=(50, 70)) * (rng.random((50, 70)) < 0.5) + 1e-30
-    table /= table.sum(axis=1, keepdims=True)
-    channel = Channel(table)
-    assert all(sum(row) == 1 for row in channel.probabilities)
-    np.testing.assert_allclose(channel.matrix(), table, rtol=1e-14, atol=2e-19)
-    assert (channel.matrix() > 0).all()
-
-
-@pytest.mark.parametrize(
-    "matrix, message",
-    [
-        ([[0.5, 0.4], [0.5, 0.5]], "row 0 sums to 0.9"),
-        ([[1.5, -0.5], [0.5, 0.5]], "expected a finite number"),
-        ([[1.0, 0.0]], "number of rows is 1"),
-    ],
-)
-def test_matrices_that_are_no_channels_are_refused(matrix, message):
-    with pytest.raises(ValueError, match=message):
-        Channel(matrix)
-
-
-def test_a_channel_that_tells_too_little_can_be_used_but_not_inverted():
-    narrow = [[0.5, 0.5], [0.3, 0.7], [0.4, 0.6]]
-    level = np.full((3, 3), 1 / 3)
-    twins = [[0.6, 0.3, 0.1], [0.6, 0.3, 0.1], [0.1, 0.2, 0.7]]
-    for matrix in (narrow, level, twins):
-        channel = Channel(matrix)
-        reports = channel.perturb([0, 1, 2])
-        with pytest.raises(ValueError, match="do not determine the frequencies"):
-            channel.estimate(reports)
-
-
-@pytest.mark.parametrize("size", [*range(2, 32), 100, 199])
-def test_staircase_steps_are_those_with_an_inverse(size):
-    for epsilon in (0.1, 1.0, 4.0):
-        staircase = Staircase(size, epsilon)
-        assert np.linalg.cond(staircase.matrix()) < 1e9
-        if size > 31:
-            continue
-        for step in range(1, size):
-            other = Staircase(size, epsilon)
-            other.__dict__.update(step=step)
-            other.__dict__.pop("_heights")
-            assert (np.linalg.cond(other.matrix()) < 1e9) == staircase._tells_all(step)
-
-
-def test_staircase_is_clamped_noise():
-    staircase = Staircase(7, 1.0)
-    ratio, step, reach = math.exp(-1.0), staircase.step, 6
-    far = np.arange(-3000, 3001)
-    noise = ratio ** (np.abs(far) // reach + (np.abs(far) % reach >= step))
-    noise /= noise.sum()
-    for value, row in enumerate(staircase.matrix()):
-        clamped = np.clip(value + far, 0, reach)
-        expected = np.bincount(clamped, weights=noise, minlength=7)
-        np.testing.assert_allclose(row, expected, rtol=1e-9)
