@@ -1,12 +1,24 @@
-"""The history of the benchmarks: a line for each run, which can be read, with goals that are judged."""
+"""The benchmarks: what they import is there, and their history has a line for each run, with goals that are judged."""
 
+import ast
 import json
+import pkgutil
 import sys
 from pathlib import Path
 
 import pytest
 
 FOLDER = Path(__file__).parents[1] / "benchmarks"
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.py")), ids=lambda path: path.stem)
+def test_what_a_benchmark_imports_is_there(path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module.startswith("deptriad"):
+            if "tabtransformer" in node.module:
+                pytest.importorskip("torch")
+            for alias in node.names:
+                assert pkgutil.resolve_name(f"{node.module}.{alias.name}") is not None
 
 
 @pytest.fixture

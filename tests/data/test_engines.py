@@ -1,9 +1,7 @@
 """Equal counts from every engine: each is handed the same table in its own way."""
 
 import itertools
-import os
 import re
-import shutil
 import sys
 import warnings
 from collections import Counter
@@ -15,6 +13,7 @@ import numpy as np
 import pytest
 
 import deptriad as dt
+import surroundings
 from deptriad.data import engines
 from plain_counts import assert_counts
 
@@ -29,7 +28,7 @@ pq = pytest.importorskip("pyarrow.parquet")
 @pytest.fixture(scope="module")
 def spark():
     sql = pytest.importorskip("pyspark.sql", reason="PySpark is not installed")
-    if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
+    if not surroundings.java():
         pytest.skip("PySpark needs a Java runtime: there is no java on the path, and no JAVA_HOME")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYSPARK_PYTHON", sys.executable)
