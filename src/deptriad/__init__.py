@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from deptriad import metrics
-    from deptriad.analysis.analysis import Analysis, analyze
+    from deptriad.analysis.analysis import Analysis
+    from deptriad.analysis.analyze import analyze
     from deptriad.analysis.leakage_matrix import LeakageMatrix
     from deptriad.analysis.prior import Prior
     from deptriad.attacks.result import AttackResult
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
         uncalibrated,
         where,
     )
-    from deptriad.curves.profile import Profile, Triad
+    from deptriad.curves.profile import Profile
+    from deptriad.curves.triad import Triad
     from deptriad.data.attribute import Attribute
     from deptriad.data.counts import Counts
     from deptriad.data.schema import Schema
@@ -100,7 +102,8 @@ __all__ = [
 ]
 
 _HOME = {
-    "analysis.analysis": ("Analysis", "analyze"),
+    "analysis.analysis": ("Analysis",),
+    "analysis.analyze": ("analyze",),
     "analysis.leakage_matrix": ("LeakageMatrix",),
     "analysis.prior": ("Prior",),
     "attacks.result": ("AttackResult",),
@@ -121,7 +124,8 @@ _HOME = {
         "uncalibrated",
         "where",
     ),
-    "curves.profile": ("Profile", "Triad"),
+    "curves.profile": ("Profile",),
+    "curves.triad": ("Triad",),
     "data.attribute": ("Attribute",),
     "data.counts": ("Counts",),
     "data.schema": ("Schema",),

@@ -1,7 +1,5 @@
 """Few numbers, still a bound: thinned profiles and tuned triads (maths.md §2)."""
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,17 +8,10 @@ from hypothesis import strategies as st
 import deptriad as dt
 import oracle
 from drawn import boxes, budgets, tables
+from some_tables import ordered_table
 
 RANGE = (0.01, 10.0)
 GRID = np.geomspace(*RANGE, 400)
-
-
-def ordered_table(size):
-    """Likelihood ratios that grow steadily: the regime that is hardest for a triad."""
-    place = np.linspace(-1, 1, size)
-    table = np.exp(4 * np.outer(place, place))
-    return table / table.sum(axis=1, keepdims=True)
-
 
 # ---------------------------------------------------------------------------------- thinned profiles
 
@@ -137,67 +128,3 @@ def test_thinning_needs_one_aim():
         profile.thin(tolerance=-0.1)
     with pytest.raises(ValueError, match=r"(?i)budgets"):
         profile.thin(3, budgets=(2.0, 1.0))
-
-
-# --------------------------------------------------------------------------------------- tuned triads
-
-
-@given(tables(), st.sampled_from([0.1, 1.0, 3.0, 20.0]), budgets())
-def test_tuned_triads_are_never_below_the_truth_nor_above_epsilon(known, most, epsilon):
-    """Valid for every ε, whatever it is tuned for."""
-    reported = dt.triad(known.floats, epsilon_max=most).leakage(epsilon)
-    assert oracle.is_bound(reported, oracle.leakage(oracle.cloud(known.exact), epsilon))
-    assert reported <= epsilon
-
-
-@given(tables(tiny=False), budgets(1e-3, 20.0))
-def test_tuned_triads_are_exact_where_they_are_tuned(known, most):
-    """At ε_max the second knot is the root itself (maths.md §2)."""
-    reported = dt.triad(known.floats, epsilon_max=most).leakage(most)
-    assert oracle.is_close(reported, oracle.leakage(oracle.cloud(known.exact), most), 1e-10)
-
-
-@given(tables(), budgets(1e-3, 100.0))
-def test_tuned_triads_are_exact_at_the_start(known, most):
-    """φ = E_1, so the slope at ε → 0 is right (maths.md §2)."""
-    triad = dt.triad(known.floats, epsilon_max=most)
-    assert oracle.is_close(triad.phi, oracle.hockey_stick(oracle.cloud(known.exact), 1), 1e-11)
-
-
-@given(tables(tiny=False), budgets(1e-3, 100.0))
-def test_tuned_triads_are_never_looser_in_their_range(known, most):
-    """For ε ≤ ε_max not above the paper's (maths.md §2)."""
-    grid = most * np.array([1e-6, 0.01, 0.1, 0.3, 0.6, 0.9, 1.0])
-    tuned = dt.triad(known.floats, epsilon_max=most).leakage(grid)
-    plain = dt.triad(known.floats).leakage(grid)
-    assert (tuned <= plain * (1 + 1e-10) + 1e-300).all()
-
-
-def test_tuning_pays():
-    """On an ordered table at ε = 1 it removes most of the error."""
-    table = ordered_table(10)
-    exact = dt.leakage(table, 0.5)
-    plain = dt.triad(table).leakage(0.5) - exact
-    tuned = dt.triad(table, epsilon_max=1.0).leakage(0.5) - exact
-    assert tuned < plain / 4
-
-
-def test_tuned_triad_by_hand():
-    """Second knot at γ = e^{L(ε_max)} with height (γ − 1)/t, by the root form."""
-    table = ordered_table(4)
-    root = math.exp(dt.leakage(table, 1.0))
-    triad = dt.triad(table, epsilon_max=1.0)
-    assert triad.alpha == pytest.approx(math.log(root), rel=1e-10)
-    assert triad.delta == pytest.approx((root - 1) / (math.e - 1), rel=1e-9)
-
-
-@pytest.mark.parametrize("most", [-1.0, math.nan])
-def test_bad_ranges_are_refused(most):
-    with pytest.raises(ValueError, match=rf"(?i)epsilon_max.*{most}"):
-        dt.triad(ordered_table(3), epsilon_max=most)
-
-
-def test_tuned_triad_of_a_table_stays_below_the_largest_ratio():
-    """Past e^α the curve is flat: a knot beyond it would only lengthen the chord."""
-    table = [[0.1, 0.9, 0.0], [0.2, 0.4, 0.4]]
-    assert dt.triad(table, epsilon_max=4.0).leakage(1.0) <= dt.triad(table).leakage(1.0)

@@ -1,39 +1,26 @@
-"""profile(), triad(), leakage(): against all subsets in rational arithmetic, and HiGHS, and qif."""
+"""leakage(), leakages(), where(): against all subsets in rational arithmetic, and qif."""
 
 import math
+from fractions import Fraction as F
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import deptriad as dt
 import oracle
+from bounds import assert_bound, capped
 from drawn import (
     SOME_BUDGETS,
     Known,
     boxes,
     budgets,
-    gammas,
     ordinary_tables,
-    positive_tables,
     tables,
 )
 
 P = np.array([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]])
-
-
-def assert_bound(known: Known, reported: float, truth_of) -> None:
-    """Reported is not below the truth, whichever table the floats stand for (maths.md §9)."""
-    for reading, table in oracle.readings(known.exact).items():
-        truth = truth_of(table)
-        assert oracle.is_bound(reported, truth), f"{reading}: {reported!r} is below {truth}"
-
-
-def capped(points, epsilon):
-    """The truth, which ε caps: raw floats may sum to a hair more than 1."""
-    return min(oracle.leakage(points, epsilon), oracle.decimal(epsilon))
-
 
 # ----------------------------------------------------------------------------------------- leakage
 
@@ -129,307 +116,6 @@ def test_lists_conditionals_and_read_only_arrays_are_the_same():
     for table in (P.tolist(), dt.Conditional(P), frozen, np.asfortranarray(P), P.astype(object)):
         assert dt.leakage(table, 1.0) == dt.leakage(P, 1.0)
         assert dt.triad(table).phi == dt.triad(P).phi
-
-
-# ----------------------------------------------------------------------------------------- profile
-
-
-@given(tables(), budgets())
-def test_profile_leakage_is_never_below_the_truth_nor_above_epsilon(known, epsilon):
-    reported = dt.profile(known.floats).leakage(epsilon)
-    assert_bound(known, reported, lambda table: capped(oracle.cloud(table), epsilon))
-    assert reported <= epsilon
-
-
-@given(tables(), budgets())
-def test_profile_leakage_is_exact(known, epsilon):
-    truth = oracle.leakage(oracle.cloud(known.exact), epsilon)
-    assert oracle.is_close(dt.profile(known.floats).leakage(epsilon), truth)
-
-
-@given(tables(min_rows=2), gammas(least=0.0))
-def test_profile_is_the_hockey_stick_curve(known, gamma):
-    """E_γ = max_S G(S) − γG'(S) for γ on either side of 1, not below and within rounding (§1, §5)."""
-    reported = dt.profile(known.floats).hockey_stick(gamma)
-    assert_bound(known, reported, lambda table: oracle.hockey_stick(oracle.cloud(table), gamma))
-    assert oracle.is_close(reported, oracle.hockey_stick(oracle.cloud(known.exact), gamma))
-    assert reported <= 1
-
-
-@st.composite
-def tables_and_kinks(draw):
-    """A table and a γ at, or just below, one of its likelihood ratios: where the curve bends."""
-    known = draw(tables(min_rows=2))
-    pairs = oracle.ordered_pairs(known.exact)
-    ratios = {g / h for row, other in pairs for g, h in zip(row, other, strict=True) if h}
-    kinks = sorted(ratio for ratio in ratios if ratio >= 1)
-    return known, float(draw(st.sampled_from(kinks or [1]))) * draw(st.sampled_from([1, 0.99]))
-
-
-@given(tables_and_kinks())
-def test_profile_is_not_below_the_curve_where_it_bends(drawn):
-    """However little mass is left there."""
-    known, gamma = drawn
-    reported = dt.profile(known.floats).hockey_stick(gamma)
-    assert_bound(known, reported, lambda table: oracle.hockey_stick(oracle.cloud(table), gamma))
-
-
-def test_profile_keeps_the_ratio_of_the_smallest_mass():
-    """The largest ratio, 101, is that of 1e-15 against 1e-17; the others end at 99."""
-    table = [
-        [9.900990099009891e-16, 0.00990099009900989, 0.9900990099009891],
-        [9.80392156862745e-18, 0.9803921568627451, 0.0196078431372549],
-    ]
-    points, profile = oracle.cloud(oracle.as_fractions(table)), dt.profile(table)
-    for gamma in (99.5, 100.0, 100.9):
-        assert oracle.is_bound(profile.hockey_stick(gamma), oracle.hockey_stick(points, gamma))
-    for epsilon in (40.0, 45.0, 100.0, 1e4):
-        assert oracle.is_bound(profile.leakage(epsilon), oracle.leakage(points, epsilon))
-
-
-@given(tables(min_rows=2))
-def test_profile_knots_lie_on_the_curve_and_are_convex(known):
-    profile = dt.profile(known.floats)
-    points = oracle.cloud(known.exact)
-    knots = profile.knots
-    assert len(profile) == len(knots)
-    assert knots[0, 0] == 1
-    for gamma, height in knots:
-        assert oracle.is_close(height, oracle.hockey_stick(points, gamma))
-    assert (np.diff(knots[:, 0]) > 0).all()
-    assert (np.diff(knots[:, 1]) <= 1e-15).all()
-
-
-def test_profile_knots_by_hand():
-    """One way .7 − .1γ. The other .9 − .3γ until γ = 1.5, then .6 − .1γ: below the first from 1 on."""
-    profile = dt.profile(P)
-    assert profile.knots == pytest.approx(np.array([[1.0, 0.6], [7.0, 0.0]]), abs=1e-14)
-
-
-# ------------------------------------------------------------------------------------------- triad
-
-
-@given(tables(), budgets())
-def test_triad_is_never_below_the_truth_nor_above_epsilon(known, epsilon):
-    """An upper bound for every ε, in floats too (maths.md §2, §9)."""
-    reported = dt.triad(known.floats).leakage(epsilon)
-    assert_bound(known, reported, lambda table: capped(oracle.cloud(table), epsilon))
-    assert reported <= epsilon
-
-
-@given(tables())
-def test_triad_numbers_are_exact_and_rounded_up(known):
-    """e^α the largest finite ratio, φ = E_1, δ the mass where G' = 0 (maths.md §2)."""
-    triad = dt.triad(known.floats)
-    facts = {
-        "alpha": lambda table: oracle.log(oracle.largest_ratio(table, table)),
-        "phi": lambda table: oracle.hockey_stick(oracle.cloud(table), 1),
-        "delta": lambda table: oracle.lost_mass(table, table),
-    }
-    for name, fact in facts.items():
-        reported = getattr(triad, name)
-        assert oracle.is_close(reported, fact(known.exact), 1e-12), name
-        if name == "alpha" and reported == 0:
-            continue  # entries that are equal bit for bit are taken as equal (is_close has checked it)
-        assert_bound(known, reported, fact)
-    assert triad.exact
-
-
-@given(tables(), gammas(least=0.0))
-def test_triad_curve_is_never_below_the_truth(known, gamma):
-    reported = dt.triad(known.floats).hockey_stick(gamma)
-    assert_bound(known, reported, lambda table: oracle.hockey_stick(oracle.cloud(table), gamma))
-
-
-@given(ordinary_tables(), budgets())  # where φ is tiny it rests on the last bits of large entries
-def test_triad_estimate_is_the_chord(known, epsilon):
-    points = oracle.cloud(known.exact)
-    ratio = oracle.largest_ratio(known.exact, known.exact)
-    delta = oracle.lost_mass(known.exact, known.exact)
-    truth = oracle.triad_leakage(ratio, oracle.hockey_stick(points, 1), delta, epsilon)
-    assert oracle.is_close(dt.triad(known.floats).leakage(epsilon), truth)
-
-
-@given(positive_tables())
-def test_triad_beta_is_that_of_the_paper(known):
-    """β = ln (1 + φ + e^α(δ − 1) − 2δ)/(1 + (φ − 1)e^α − δ), where it is well-conditioned."""
-    ratio = oracle.largest_ratio(known.exact, known.exact)
-    phi = oracle.hockey_stick(oracle.cloud(known.exact), 1)
-    delta = oracle.lost_mass(known.exact, known.exact)
-    cap = 1 - (1 - delta) / ratio
-    assume(phi > 1e-3 and cap - phi > 1e-3)
-    truth = oracle.beta_from_phi(oracle.log(ratio), phi, delta)
-    assert oracle.is_close(dt.triad(known.floats).beta, truth, 1e-10)
-
-
-def test_triad_by_hand():
-    """P: α = ln 7, φ = .6, δ = 0, e^β = (1 + .6 − 7)/(1 − .4·7) = 3."""
-    triad = dt.triad(P)
-    assert triad.alpha == pytest.approx(math.log(7), rel=1e-15)
-    assert triad.phi == pytest.approx(0.6, rel=1e-15)
-    assert triad.delta == 0
-    assert triad.beta == pytest.approx(math.log(3), rel=1e-14)
-
-
-def test_triad_of_a_table_that_says_nothing():
-    for table in ([[0.3, 0.7]], [[1.0], [1.0]], [[0.3, 0.7]] * 3):
-        triad = dt.triad(table)
-        assert (triad.alpha, triad.phi, triad.delta) == (0, 0, 0)
-        assert triad.leakage(1e4) == 0
-
-
-@given(st.lists(tables(max_rows=4, max_columns=4), min_size=1, max_size=5))
-def test_many_tables_at_once_are_the_same_one_by_one(many):
-    together = dt.triads([known.floats for known in many])
-    for i, known in enumerate(many):
-        alone = dt.triad(known.floats)
-        for name in ("alpha", "phi", "delta"):
-            assert getattr(together, name)[i] == pytest.approx(getattr(alone, name), rel=1e-14)
-        assert together.leakage(1.0)[i] == pytest.approx(alone.leakage(1.0), rel=1e-13)
-
-
-def test_many_tables_as_one_array(rng):
-    tables = rng.dirichlet(np.ones(3), size=(50, 2))
-    together = dt.triads(tables)
-    assert together.alpha.shape == together.phi.shape == together.delta.shape == (50,)
-    assert together.leakage(1.0).shape == (50,)
-    exact = np.array([dt.leakage(table, 1.0) for table in tables])
-    assert (together.leakage(1.0) >= exact * (1 - 1e-13)).all()  # both are rounded up
-
-
-@given(
-    st.lists(tables(max_rows=4, max_columns=4), min_size=1, max_size=5),
-    st.lists(budgets(), min_size=5, max_size=5),
-)
-def test_leakages_of_many_tables_are_the_same_one_by_one(many, epsilons):
-    epsilons = epsilons[: len(many)]
-    together = dt.leakages([known.floats for known in many], epsilons)
-    for found, known, epsilon in zip(together, many, epsilons, strict=True):
-        assert found == pytest.approx(dt.leakage(known.floats, epsilon), rel=1e-13, abs=1e-300)
-        assert_bound(known, found, lambda table, e=epsilon: capped(oracle.cloud(table), e))
-        assert found <= epsilon
-
-
-def test_leakages_of_an_array_of_tables_on_many_threads(rng):
-    tables = rng.dirichlet(np.ones(5), size=(2000, 4))
-    epsilons = rng.uniform(0.0, 5.0, 2000)
-    together = dt.leakages(tables, epsilons)
-    alone = [dt.leakage(table, epsilon) for table, epsilon in zip(tables, epsilons, strict=True)]
-    assert together == pytest.approx(alone, rel=1e-13)
-
-
-@pytest.mark.parametrize("epsilons", [[1.0, 2.0], [[1.0]], -1.0, [math.nan]])
-def test_budgets_that_do_not_fit_the_tables_are_refused(epsilons):
-    with pytest.raises(ValueError, match="epsilons"):
-        dt.leakages([P], epsilons)
-
-
-# ---------------------------------------------------------- the other triads the paper compares with
-
-
-@given(ordinary_tables(), budgets(0.01, 5.0), st.floats(1.0, 20.0))
-def test_calibrated_triad_is_a_bound_from_its_budget_on(known, epsilon, factor):
-    """Calibrated at ε₀ it is exact there and a bound for every ε ≥ ε₀ (maths.md §2)."""
-    triad = dt.triad(known.floats, calibrate_at=epsilon)
-    points = oracle.cloud(known.exact)
-    assert triad.calibrated_at == epsilon
-    assert oracle.is_close(triad.leakage(epsilon), oracle.leakage(points, epsilon), 1e-9)
-    for later in (epsilon, epsilon * factor):
-        reported = triad.leakage(later)
-        assert_bound(known, reported, lambda table, at=later: capped(oracle.cloud(table), at))
-        assert reported <= later
-
-
-@given(ordinary_tables(), budgets(0.01, 5.0))
-def test_calibrated_triad_is_never_looser_than_the_plain_one_beyond_its_budget(known, epsilon):
-    """Its chord starts later on the same convex curve (maths.md §2)."""
-    grid = epsilon * np.array([1.0, 1.5, 3.0, 10.0])
-    calibrated = dt.triad(known.floats, calibrate_at=epsilon).leakage(grid)
-    assert (calibrated <= dt.triad(known.floats).leakage(grid) + 1e-11).all()
-
-
-@given(tables(), budgets())
-def test_uncalibrated_triad_is_a_bound(known, epsilon):
-    """The paper's (α, γ, δ)."""
-    reported = dt.uncalibrated(known.floats).leakage(epsilon)
-    assert_bound(known, reported, lambda table: capped(oracle.cloud(table), epsilon))
-    assert reported <= epsilon
-
-
-@given(ordinary_tables(), budgets())
-def test_uncalibrated_triad_is_never_tighter_than_the_triad(known, epsilon):
-    """β ≤ γ: that is what calibration is for."""
-    plain, rough = dt.triad(known.floats), dt.uncalibrated(known.floats)
-    assert rough.leakage(epsilon) >= plain.leakage(epsilon) * (1 - 1e-12) - 1e-300
-
-
-def test_uncalibrated_triads_of_the_toy_example_of_the_paper():
-    """Both scenarios have α = ln 4.5, γ = ln 4 and δ = 0, though they leak differently."""
-    first = [[0.1, 0.1, 0.15, 0.2, 0.45], [0.4, 0.3, 0.1, 0.1, 0.1]]
-    second = [[0.0025, 0.2975, 0.48, 0.13, 0.09], [0.01, 0.39, 0.47, 0.11, 0.02]]
-    for table in (first, second):
-        triad = dt.uncalibrated(table)
-        assert triad.alpha == pytest.approx(math.log(4.5), rel=1e-12)
-        assert triad.beta == pytest.approx(math.log(4), rel=1e-12)
-        assert triad.delta == 0
-    assert dt.leakage(first, 1.0) > 3 * dt.leakage(second, 1.0)
-
-
-# ------------------------------------------------------------------------- boxes, the paper's part
-
-
-@settings(max_examples=60)
-@given(boxes(max_rows=3, max_columns=8))
-def test_closed_form_equals_the_linear_program_of_the_paper(uncertain):
-    """Two knapsacks and one sort give what HiGHS gives, cut off where β = ∞ (maths.md §3)."""
-    box = uncertain.box
-    triad = dt.triad(box, relaxation="paper")
-    ratio = oracle.largest_ratio(oracle.as_fractions(box.lower), oracle.as_fractions(box.upper))
-    delta = oracle.lost_mass(oracle.as_fractions(box.lower), oracle.as_fractions(box.upper))
-    cap = float(1 - (1 - delta) / ratio)
-    program = oracle.paper_phi(box.lower, box.upper)
-    assert triad.phi == pytest.approx(min(program, cap), abs=1e-7)
-
-
-@given(boxes())
-def test_robust_alpha_and_delta_of_the_paper(uncertain):
-    """α: the largest Up/Lo' with Lo' > 0; δ: Σ Up where Lo' = 0, at most 1 and φ (maths.md §3)."""
-    lower, upper = oracle.tightened(uncertain.lower, uncertain.upper)
-    triad = dt.triad(uncertain.box, relaxation="paper")
-    # a tightened edge inherits the roundings of its whole row, which may be large beside it
-    assert oracle.is_close(triad.alpha, oracle.log(oracle.largest_ratio(lower, upper)), 1e-11)
-    mass = oracle.lost_mass(lower, upper)
-    assert oracle.is_bound(triad.delta, min(mass, oracle.hockey_stick(uncertain.cloud(), 1)))
-    assert triad.delta <= float(mass) + 1e-12
-
-
-@given(boxes(), budgets())
-def test_triad_of_the_paper_is_a_bound_for_every_table_of_the_box(uncertain, epsilon):
-    """Not below brute force over all subsets and all tables, not above ε (maths.md §3)."""
-    reported = dt.triad(uncertain.box, relaxation="paper").leakage(epsilon)
-    assert oracle.is_bound(reported, oracle.leakage(uncertain.cloud(), epsilon))
-    assert reported <= epsilon
-
-
-@given(boxes(), budgets())
-def test_triad_of_a_box_is_a_bound_for_every_table_of_it(uncertain, epsilon):
-    reported = dt.triad(uncertain.box).leakage(epsilon)
-    assert oracle.is_bound(reported, oracle.leakage(uncertain.cloud(), epsilon))
-    assert reported <= epsilon
-
-
-@given(ordinary_tables(), st.sampled_from([0.0, 0.05, 0.1, 0.5, 1.0]), budgets())
-def test_relative_uncertainty_is_a_bound_from_end_to_end(known, e, epsilon):
-    """(1 ± e)P with P read in all three ways: nothing is lost on the way through the box."""
-    reported = dt.triad(dt.Relative(e).box(known.floats)).leakage(epsilon)
-    share = oracle.Fraction(e)
-    for reading, table in oracle.readings(known.exact).items():
-        if reading == "floats":
-            continue  # does not sum to 1 exactly, so the box around it may be empty
-        lower = [[max(oracle.Fraction(0), (1 - share) * entry) for entry in row] for row in table]
-        upper = [[min(oracle.Fraction(1), (1 + share) * entry) for entry in row] for row in table]
-        truth = oracle.leakage(oracle.box_cloud(lower, upper), epsilon)
-        assert oracle.is_bound(reported, truth), reading
 
 
 # ------------------------------------------------------------------------------------- invariances
@@ -545,6 +231,7 @@ def test_unary_encoding_attains_the_leakage(rng):
 
 # ------------------------------------------------------------------------------------------ errors
 
+
 CALLS = {
     "leakage": lambda table: dt.leakage(table, 1.0),
     "profile": dt.profile,
@@ -589,44 +276,70 @@ def test_unknown_relaxations_are_refused_with_the_known_ones():
         dt.triad(dt.Relative(0.1).box(P), relaxation="loose")
 
 
-# ------------------------------------------------------------------- light values behind a heavy one
-
-LIGHT = [0.2, 0.8, 1e-17], [0.02, 0.98, 1e-24]
+# --------------------------------------------------------------------------------------- where
 
 
-@pytest.mark.parametrize("epsilon", [38.0, 42.0, 50.0, 60.0])
-def test_a_light_value_behind_the_kink_of_a_heavy_one_is_seen(epsilon):
-    """η may rest on the kink of a heavy value; rounding must not hide lighter values with larger ratios there."""
-    truth = oracle.leakage(oracle.cloud(oracle.as_fractions(np.array(LIGHT))), epsilon)
-    curve = dt.profile(LIGHT)
-    for reported in (dt.leakage(LIGHT, epsilon), curve.leakage(epsilon)):
-        assert oracle.is_bound(reported, truth)
-        assert oracle.is_close(reported, truth)
-    assert oracle.is_bound(curve.thin(2).leakage(epsilon), truth)
+@given(ordinary_tables(), budgets(1e-3, 50.0))
+def test_the_pair_and_the_values_attain_the_leakage(known, epsilon):
+    """(1 + tG(S))/(1 + tG'(S)) of what it names is L(ε) (maths.md §1)."""
+    found = dt.where(known.floats, epsilon)
+    row, other = (known.exact[x] for x in found.pair)
+    above = sum((row[u] for u in found.values), F(0))
+    below = sum((other[u] for u in found.values), F(0))
+    truth = oracle.leakage(oracle.cloud(known.exact), epsilon)
+    assert oracle.is_close(oracle.leakage({(below, above)}, epsilon), truth)
+    assert oracle.is_close(found.leakage, truth)
 
 
-def test_kinks_of_heavy_values_anywhere():
-    for a in range(1, 100, 7):
-        for b in range(1, 100, 7):
-            table = [[a / 100, 1 - a / 100, 1e-17], [b / 100, 1 - b / 100, 1e-24]]
-            truth = oracle.leakage(oracle.cloud(oracle.as_fractions(np.array(table))), 42.0)
-            assert oracle.is_bound(dt.leakage(table, 42.0), truth), table
-            assert oracle.is_bound(dt.profile(table).leakage(42.0), truth), table
+@given(tables(min_rows=2, min_columns=2), budgets())
+def test_its_leakage_is_a_bound(known, epsilon):
+    found = dt.where(known.floats, epsilon)
+    assert oracle.is_bound(found.leakage, oracle.leakage(oracle.cloud(known.exact), epsilon))
+    assert found.leakage <= epsilon
+    assert found.leakage == 0 or len(set(found.pair)) == 2
+    assert len(set(found.values)) == len(found.values)
 
 
-def test_ratios_in_a_rounding_of_each_other():
-    for step in range(1, 60, 4):
-        ratio = 10 * (1 + step * 2.0**-50)
-        top, bottom = [0.4, 1e-6 * ratio, 0.5], [0.04, 1e-6, 0.3]
-        table = np.array([[*top, 1 - sum(top)], [*bottom, 1 - sum(bottom)]])
-        truth = oracle.leakage(oracle.cloud(oracle.as_fractions(table)), 60.0)
-        curve = dt.profile(table)
-        for reported in (dt.leakage(table, 60.0), curve.leakage(60.0), curve.thin(2).leakage(60.0)):
-            assert oracle.is_bound(reported, truth), step
+@given(boxes(max_rows=3, max_columns=6), budgets(1e-2, 20.0))
+def test_the_set_in_a_box_comes_close(uncertain, epsilon):
+    """The named set leaks at most what is reported, and the report is a bound."""
+    found = dt.where(uncertain.box, epsilon)
+    x, other = found.pair
+    mask = sum(1 << u for u in found.values)
+    most = oracle.extremes(uncertain.lower[x], uncertain.upper[x])[1][mask]
+    least = oracle.extremes(uncertain.lower[other], uncertain.upper[other])[0][mask]
+    assert oracle.is_bound(found.leakage, oracle.leakage(uncertain.cloud(), epsilon))
+    assert oracle.is_bound(found.leakage, oracle.leakage({(least, most)}, epsilon))
 
 
-@pytest.mark.parametrize("large", [605.0, 710.0, 1200.0, math.inf])
-def test_triads_made_for_huge_budgets_are_plain_ones(large):
-    for x in (P, np.eye(2), dt.Relative(0.1).box(P)):
-        assert dt.triad(x, epsilon_max=large).leakage(1.0) >= dt.leakage(x, 1.0) * (1 - 1e-13)
-    assert dt.triad(P, calibrate_at=large).leakage(max(large, 720.0)) == pytest.approx(math.log(7))
+def test_by_hand():
+    """P at e^ε = 2: 1.7/1.1 from the first column, first row over second."""
+    found = dt.where(P, math.log(2))
+    assert tuple(found.pair) == (0, 1)
+    assert tuple(found.values) == (0,)
+    assert found.leakage == pytest.approx(math.log(17 / 11), rel=1e-13)
+
+
+def test_the_sentence_names_source_target_values_and_size():
+    """Like: seeing `relationship = wife` raises the odds of `sex = female` over `male` by e^0.44."""
+    table = dt.Conditional(
+        P,
+        target="sex",
+        source="relationship",
+        target_values=["female", "male"],
+        source_values=["wife", "other", "husband"],
+    )
+    sentence = str(dt.where(table, math.log(2)))
+    for word in ("relationship", "wife", "sex", "female", "male", "0.4"):
+        assert word in sentence
+    assert "husband" not in sentence
+
+
+def test_independence_is_said_plainly():
+    found = dt.where([[0.3, 0.7], [0.3, 0.7]], 1.0)
+    assert found.leakage == 0
+    assert str(found)
+
+
+def test_one_row_has_no_pair_and_still_answers():
+    assert dt.where([[0.3, 0.7]], 1.0).leakage == 0

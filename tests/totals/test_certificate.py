@@ -9,7 +9,7 @@ import pytest
 import deptriad as dt
 from deptriad.totals import _point_kernels
 from deptriad.totals.certificate import Released
-from deptriad.totals.layout import FEW
+from deptriad.totals.shared_target import FEW
 from total_cases import COIN, random_table
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from deptriad.curves.profile import Triad
+from deptriad.curves.triad import Triad
 from deptriad.data.results import Framed
 from deptriad.utils import html_table
 from deptriad.utils.text import aligned, place_of, printable, rounded_up

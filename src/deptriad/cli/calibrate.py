@@ -24,9 +24,10 @@ from deptriad.cli.data import (
     by_name,
 )
 from deptriad.mechanisms import mechanisms
-from deptriad.planning.calibrate import calibrate, refuse_wishes
+from deptriad.planning.calibrate import calibrate
 from deptriad.planning.constraints import Guarantee
 from deptriad.planning.plan import Objective, Plan
+from deptriad.planning.wishes import refuse_wishes
 from deptriad.utils.text import printable, times
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from rich.box import SIMPLE
 from rich.markup import escape
 from rich.table import Table
 
-from deptriad.analysis.analysis import Analysis, analyze
+from deptriad.analysis.analysis import Analysis
+from deptriad.analysis.analyze import analyze
 from deptriad.analysis.prior import Prior, Thin
 from deptriad.cli.app import app, console, progress_bar, refuse_place
 from deptriad.data import readers

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from deptriad.analysis.analysis import analyze
+from deptriad.analysis.analyze import analyze
 from deptriad.analysis.leakage_matrix import Leak
 from deptriad.analysis.prior import Prior
 from deptriad.cli import demo_survey

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numba import prange
 
-from deptriad.curves._box_kernels import TERM_ERROR, _settle_pair, _tile_bound
-from deptriad.curves._table_kernels import _excluded, largest_ratio
+from deptriad.curves._box_kernels import TERM_ERROR, Edges, Question, settle_pair, tile_bound
+from deptriad.curves._table_kernels import excluded_mass, largest_ratio
 from deptriad.utils.compiled import FEW, compiled
 from deptriad.utils.rounding import ENTRY, ROUNDOFF
 
@@ -82,7 +82,7 @@ def _box(boxes, k):
     """Edges, spare and surplus of one box."""
     rows, columns, start = boxes.rows[k], boxes.columns[k], boxes.starts[k]
     stop, row = start + rows * columns, boxes.row_starts[k]
-    return (
+    return Edges(
         boxes.lower[start:stop].reshape((rows, columns)),
         boxes.upper[start:stop].reshape((rows, columns)),
         boxes.spare[row : row + rows],
@@ -115,7 +115,7 @@ def _extremes(lower, upper):
     for x in range(rows):
         for y in range(rows):
             if x != y:
-                excluded = max(excluded, _excluded(upper[x], lower[y]))
+                excluded = max(excluded, excluded_mass(upper[x], lower[y]))
     alpha = height * (1.0 + 16 * ROUNDOFF) + 3 * ENTRY if height > 0.0 else 0.0
     return alpha, min(min(excluded, 1.0) * (1.0 + (columns + 16) * ROUNDOFF), 1.0)
 
@@ -150,7 +150,7 @@ def _bounds(box, prices, gamma):
             high_priced[x, u] = (low + mu * wide) * (1.0 + TERM_ERROR)
             low_priced[x, u] = gamma * (low + (1.0 - nu) * wide) * (1.0 - TERM_ERROR)
     bounds = np.empty((rows, rows))
-    _tile_bound(high_priced, low_priced, more_constant, less_constant, bounds, 0, rows)
+    tile_bound(high_priced, low_priced, more_constant, less_constant, bounds, 0, rows)
     return bounds.reshape(rows * rows) * (1.0 + (columns + 4) * ROUNDOFF)
 
 
@@ -163,7 +163,7 @@ def _stick(boxes, k, eta, floor, nodes):
     """
     box = _box(boxes, k)
     gamma = 1.0 + eta
-    rows, columns = box[0].shape
+    rows, columns = box.lower.shape
     prices = boxes.prices[boxes.row_starts[k] : boxes.row_starts[k] + rows]
     event = boxes.event[boxes.column_starts[k] : boxes.column_starts[k] + columns]
     near = np.empty(columns, dtype=np.bool_)
@@ -174,7 +174,8 @@ def _stick(boxes, k, eta, floor, nodes):
             highest = max(highest, bounds[place])
             break
         x, y = place // rows, place % rows
-        bound, above, below, mu, nu = _settle_pair(box, x, y, gamma, reached, nodes, prices, near)
+        question = Question(gamma, reached, nodes)
+        bound, above, below, mu, nu = settle_pair(box, x, y, question, prices, near)
         if eta == 0.0:  # never later, so that no answer depends on what else was asked
             prices[x, 0], prices[y, 1] = mu, nu
         highest = max(highest, bound)

@@ -1,20 +1,22 @@
-"""The compiled loops over boxes: the paper's program in closed form, and certificates that are never above it.
+"""The compiled loops over boxes: the certificate of a pair at γ, for which any prices μ, ν of its two rows are a proof.
 
 Rows of a box are ``low ≤ g ≤ high`` with Σ g = 1; ``spare`` = 1 − Σ low is what is left to hand out above the lower
-edges, ``surplus`` = Σ high − 1 what must be taken back from the upper ones (maths §3).
+edges, ``surplus`` = Σ high − 1 what must be taken back from the upper ones (maths §3). No certificate is above the
+paper's program.
 """
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numba import prange
 
-from deptriad.curves._table_kernels import SUM, TILE, _positive, tiles_of
-from deptriad.utils.compiled import FEW, compiled
+from deptriad.curves._program_kernels import program
+from deptriad.curves._table_kernels import TILE, positive, tiles_of
+from deptriad.utils.compiled import FEW, SUM, compiled
 from deptriad.utils.rounding import ROUNDOFF
 
 if TYPE_CHECKING:
@@ -22,104 +24,50 @@ if TYPE_CHECKING:
 
     from deptriad.utils.arrays import Floats, Integers
 
-# --- the paper's linear program for a pair of box rows, in closed form (maths §3) -------------------------------
-
-
-@compiled()
-def _preference(low, high, low2, high2):
-    """c = M⁺/(M⁺ + M⁻) of one source value: how far the program lets it count for the event."""
-    over = _positive(high - low2)
-    under = _positive(high2 - low)
-    both = over + under
-    return over / (both if both > 0.0 else 1.0)
-
-
-@compiled(fastmath=SUM)
-def _program_bound(low, high, low2, high2, spare, surplus, mu, nu):
-    """A bound on the program from any two prices μ, ν: weak duality of its two knapsacks."""
-    total = mu * spare + nu * surplus
-    for u in range(low.size):
-        c = _preference(low[u], high[u], low2[u], high2[u])
-        total += _positive(low[u] - high2[u])
-        total += _positive(c - mu) * (high[u] - low[u])
-        total += _positive(c - nu) * (high2[u] - low2[u])
-    return total
-
-
-@compiled()
-def _program(low, high, low2, high2, spare, surplus):
-    """The program's value: two knapsacks filled in one order of preference. Returns their prices too."""
-    size = low.size
-    c = np.empty(size)
-    for u in range(size):
-        c[u] = _preference(low[u], high[u], low2[u], high2[u])
-    order = np.argsort(-c)
-    total, mu, nu = 0.0, 0.0, 0.0
-    left, left2 = spare, surplus
-    for u in order:
-        total += _positive(low[u] - high2[u])
-        if left > 0.0:
-            take = min(left, high[u] - low[u])
-            total, left, mu = total + c[u] * take, left - take, c[u]
-        if left2 > 0.0:
-            take = min(left2, high2[u] - low2[u])
-            total, left2, nu = total + c[u] * take, left2 - take, c[u]
-    return total, mu, nu
-
-
-@compiled()
-def _tile_program(lower, upper, spare, surplus, start, stop):
-    """Largest program value for the rows of a tile against all others.
-
-    The prices of the last pair that was solved make a bound for the next one in a single pass; most need no more.
-    """
-    rows = lower.shape[0]
-    best, mu, nu = 0.0, 0.5, 0.5
-    for x in range(start, min(rows, stop)):
-        for y in range(rows):
-            if x == y:
-                continue
-            pair = lower[x], upper[x], lower[y], upper[y], spare[x], surplus[y]
-            if _program_bound(*pair, mu, nu) > best:
-                value, mu, nu = _program(*pair)
-                best = max(best, value)
-    return best
-
-
-@compiled(parallel=True)
-def _tile_programs(lower, upper, spare, surplus, tiles):
-    best = np.empty(tiles)
-    for tile in prange(tiles):
-        best[tile] = _tile_program(lower, upper, spare, surplus, tile * TILE, (tile + 1) * TILE)
-    return best
-
-
-def paper_variation(lower: Floats, upper: Floats, spare: Floats, surplus: Floats) -> float:
-    """The largest value of the paper's program over ordered pairs x ≠ x'."""
-    tiles = tiles_of(lower)
-    if tiles == 1:
-        return float(_tile_program(lower, upper, spare, surplus, 0, len(lower)))
-    return float(_tile_programs(lower, upper, spare, surplus, tiles).max())
-
-
-# --- the certificate of a pair at γ: any prices μ, ν of its two rows are a proof (maths §3) --------------------------
-
 FREE, IN, OUT = 0, 1, 2
 
 TERM_ERROR = 8 * ROUNDOFF
 """Of a term a − γc, relative to a + γc."""
 
 
+class Edges(NamedTuple):
+    """A box: the edges of its rows, and what they leave to hand out or take back."""
+
+    lower: Floats
+    upper: Floats
+    spare: Floats
+    surplus: Floats
+
+
+class Pair(NamedTuple):
+    """Two rows of a box, the first the more likely one: lower edges and widths, its spare and the other's surplus."""
+
+    low: Floats
+    wide: Floats
+    low2: Floats
+    wide2: Floats
+    spare: float
+    surplus: float
+
+
+class Question(NamedTuple):
+    """E_γ of a pair is asked: what stays below ``floor`` is not looked into, and ``nodes`` may be branched."""
+
+    gamma: float
+    floor: float
+    nodes: int
+
+
 @compiled(fastmath=SUM)
 def _positive_difference(a, c):
     total = 0.0
     for u in range(a.size):
-        total += _positive(a[u] - c[u])
+        total += positive(a[u] - c[u])
     return total
 
 
 @compiled()
-def _tile_bound(high_priced, low_priced, more_constant, less_constant, bounds, start, stop):
+def tile_bound(high_priced, low_priced, more_constant, less_constant, bounds, start, stop):
     rows = high_priced.shape[0]
     for y in range(rows):
         for x in range(start, min(rows, stop)):
@@ -131,7 +79,7 @@ def _tile_bound(high_priced, low_priced, more_constant, less_constant, bounds, s
 def _tile_bounds(high_priced, low_priced, more_constant, less_constant, bounds, tiles):
     for tile in prange(tiles):
         start, stop = tile * TILE, (tile + 1) * TILE
-        _tile_bound(high_priced, low_priced, more_constant, less_constant, bounds, start, stop)
+        tile_bound(high_priced, low_priced, more_constant, less_constant, bounds, start, stop)
 
 
 def price_bounds(
@@ -142,7 +90,7 @@ def price_bounds(
     tiles = tiles_of(high_priced)
     if tiles == 1:
         rows = len(high_priced)
-        _tile_bound(high_priced, low_priced, more_constant, less_constant, bounds, 0, rows)
+        tile_bound(high_priced, low_priced, more_constant, less_constant, bounds, 0, rows)
     else:
         _tile_bounds(high_priced, low_priced, more_constant, less_constant, bounds, tiles)
     return bounds
@@ -181,7 +129,7 @@ def _slide(value, slope, state, drift, longest):
 @compiled()
 def _terms(pair, gamma, mu, nu, value):
     """a − γc of every source value at prices μ, ν; 0 where it is within rounding of 0: a kink."""
-    low, wide, low2, wide2, _, _ = pair
+    low, wide, low2, wide2 = pair.low, pair.wide, pair.low2, pair.wide2
     for u in range(low.size):
         a = low[u] + mu * wide[u]
         c = gamma * (low2[u] + (1.0 - nu) * wide2[u])
@@ -195,7 +143,7 @@ def _step(pair, gamma, mu, nu, direction, kink):
     if direction < 4:
         sign = 1.0 if direction % 2 == 0 else -1.0
         return (sign, 0.0) if direction < 2 else (0.0, sign)
-    _, wide, _, wide2, _, _ = pair
+    wide, wide2 = pair.wide, pair.wide2
     norm = wide[kink] + gamma * wide2[kink]
     if norm == 0.0:
         return 0.0, 0.0
@@ -214,7 +162,7 @@ def _room(price, step):
 @compiled()
 def _kinks(pair, value, state, found):
     """The first few free terms that are 0 and move with a price."""
-    _, wide, _, wide2, _, _ = pair
+    wide, wide2 = pair.wide, pair.wide2
     count = 0
     for u in range(value.size):
         free = state[u] == FREE and wide[u] + wide2[u] > 0.0
@@ -231,7 +179,7 @@ def _price(pair, gamma, mu, nu, state, value):
     The certificate is convex and piecewise linear over the plane of prices. Where neither axis descends any more,
     only a kink can. Any point passed is a proof, so stopping early costs tightness, never truth.
     """
-    _, wide, _, wide2, spare, surplus = pair
+    wide, wide2 = pair.wide, pair.wide2
     size = wide.size
     slope = np.empty(size)
     found = np.empty(4, dtype=np.int64)
@@ -251,7 +199,7 @@ def _price(pair, gamma, mu, nu, state, value):
                     rise + fall if abs(rise + fall) > 1e-15 * (abs(rise) + abs(fall)) else 0.0
                 )
             step = _slide(
-                value, slope, state, -step_mu * spare - step_nu * gamma * surplus, longest
+                value, slope, state, -step_mu * pair.spare - step_nu * gamma * pair.surplus, longest
             )
             if step > 0.0:
                 mu = min(1.0, max(0.0, mu + step * step_mu))
@@ -274,7 +222,7 @@ def _certificate(pair, gamma, mu, nu, state):
             a = low[u] + mu * wide[u]
             c = gamma * (low2[u] + (1.0 - nu) * wide2[u])
             value = (a - c) + TERM_ERROR * (a + c)
-            total += value if state[u] == IN else _positive(value)
+            total += value if state[u] == IN else positive(value)
             bulk += abs(value) if state[u] == IN else 0.0
     return total + low.size * ROUNDOFF * bulk  # terms that are in may cancel
 
@@ -297,7 +245,7 @@ def _round_event(pair, gamma, state, value, event):
 
     Leaves it in ``event``; returns g(S), h(S) and the widest term at 0, to branch on (−1 where there is none).
     """
-    _, wide, _, wide2, _, _ = pair
+    wide, wide2 = pair.wide, pair.wide2
     found = np.empty(4, dtype=np.int64)
     kinks = _kinks(pair, value, state, found)
     inside = np.empty(value.size, dtype=np.bool_)
@@ -320,13 +268,14 @@ def _round_event(pair, gamma, state, value, event):
 
 
 @compiled()
-def _settle(pair, gamma, floor, nodes, mu, nu, event):
+def _settle(pair, question, mu, nu, event):
     """Hockey stick of a pair of box rows: a bound, and g(S), h(S) of the event S that comes closest to it.
 
     Branches on terms at 0 until the bound is met or so many nodes are used up. What cannot rise above ``floor`` is
     not looked into: the bound is then the floor. Leaves S in ``event``; returns the prices of the first node too.
     """
-    size = pair[0].size
+    gamma, floor, nodes = question
+    size = pair.low.size
     value = np.empty(size)
     near = np.empty(size, dtype=np.bool_)
     states = np.empty((nodes + 2, size), dtype=np.int8)
@@ -363,46 +312,39 @@ def _settle(pair, gamma, floor, nodes, mu, nu, event):
 
 
 @compiled()
-def _settle_pair(box, x, y, gamma, floor, nodes, prices, event):
+def settle_pair(box, x, y, question, prices, event):
     """``_settle`` for one ordered pair of rows: bound, g(S), h(S), μ, ν.
 
     At γ = 1 a bound that is not met is compared with the paper's program, so that it is never above that.
     """
     lower, upper, spare, surplus = box
-    pair = lower[x], upper[x] - lower[x], lower[y], upper[y] - lower[y], spare[x], surplus[y]
-    bound, above, below, mu, nu = _settle(
-        pair, gamma, floor, nodes, prices[x, 0], prices[y, 1], event
-    )
-    if gamma == 1.0 and bound > above - below:
-        program, _, _ = _program(lower[x], upper[x], lower[y], upper[y], spare[x], surplus[y])
-        bound = min(bound, max(program, floor))
+    wide, wide2 = upper[x] - lower[x], upper[y] - lower[y]
+    pair = Pair(lower[x], wide, lower[y], wide2, spare[x], surplus[y])
+    bound, above, below, mu, nu = _settle(pair, question, prices[x, 0], prices[y, 1], event)
+    if question.gamma == 1.0 and bound > above - below:
+        by_program, _, _ = program(lower[x], upper[x], lower[y], upper[y], spare[x], surplus[y])
+        bound = min(bound, max(by_program, question.floor))
     return bound, above, below, mu, nu
 
 
 @compiled()
-def _settle_few(box, more, less, gamma, floor, nodes, prices, result, event):
+def _settle_few(box, more, less, question, prices, result, event):
     for k in range(more.size):
-        result[k] = _settle_pair(box, more[k], less[k], gamma, floor, nodes, prices, event[k])
+        result[k] = settle_pair(box, more[k], less[k], question, prices, event[k])
 
 
 @compiled(parallel=True)
-def _settle_many(box, more, less, gamma, floor, nodes, prices, result, event):
+def _settle_many(box, more, less, question, prices, result, event):
     for k in prange(more.size):
-        result[k] = _settle_pair(box, more[k], less[k], gamma, floor, nodes, prices, event[k])
+        result[k] = settle_pair(box, more[k], less[k], question, prices, event[k])
 
 
 def settle_pairs(
-    box: tuple[Floats, Floats, Floats, Floats],
-    more: Integers,
-    less: Integers,
-    gamma: float,
-    floor: float,
-    nodes: int,
-    prices: Floats,
+    box: Edges, more: Integers, less: Integers, question: Question, prices: Floats
 ) -> tuple[Floats, NDArray[np.bool_]]:
-    """``_settle_pair`` for each listed pair: its five numbers in a row, and the events S themselves."""
+    """``settle_pair`` for each listed pair: its five numbers in a row, and the events S themselves."""
     result = np.empty((more.size, 5))
-    event = np.empty((more.size, box[0].shape[1]), dtype=np.bool_)
+    event = np.empty((more.size, box.lower.shape[1]), dtype=np.bool_)
     run = _settle_few if event.size < FEW // 10 else _settle_many
-    run(box, more, less, gamma, floor, nodes, prices, result, event)
+    run(box, more, less, question, prices, result, event)
     return result, event

@@ -1,7 +1,6 @@
 """The compiled loops: arrays in, numbers out, no objects, no checks, no I/O.
 
-Tables are C-ordered float64. ``reassoc`` is granted to running sums alone, whose error bound does not depend on
-the order of the terms; ``contract`` makes d − η·b one fused operation, which only removes a rounding. Importing
+Tables are C-ordered float64. ``contract`` makes d − η·b one fused operation, which only removes a rounding. Importing
 this module imports numba: do it inside the functions that need it.
 """
 
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba import prange
 
-from deptriad.utils.compiled import FEW, compiled
+from deptriad.utils.compiled import FEW, SUM, compiled
 from deptriad.utils.rounding import ROUNDOFF
 
 if TYPE_CHECKING:
@@ -27,7 +26,6 @@ TILE = 16
 SMALLEST = 2.0**-1022
 """The smallest float that keeps all its digits: a step up where a relative one would be none."""
 
-SUM = {"reassoc", "nsz", "contract"}
 TERM = {"contract"}
 
 
@@ -35,7 +33,7 @@ TERM = {"contract"}
 
 
 @compiled()
-def _positive(value):
+def positive(value):
     """The positive part, written so that it compiles to one instruction."""
     return value if value > 0.0 else 0.0
 
@@ -43,7 +41,7 @@ def _positive(value):
 @compiled(fastmath=TERM)
 def _excess(a, b, eta):
     """(a − γb)₊ for γ = 1 + η, as (a − b) − ηb: exact to a rounding of a − b, however small η is."""
-    return _positive((a - b) - eta * b)
+    return positive((a - b) - eta * b)
 
 
 @compiled()
@@ -299,7 +297,7 @@ def ratio_chords(table):
 
 
 @compiled(fastmath=SUM)
-def _excluded(g, h):
+def excluded_mass(g, h):
     """Mass of g where h is zero."""
     total = 0.0
     for u in range(g.size):
@@ -326,7 +324,9 @@ def _triad_numbers(table):
     for j in range(1, rows):
         for i in range(j):
             distance = max(distance, _distance(table[i], table[j]))
-            excluded = max(excluded, _excluded(table[i], table[j]), _excluded(table[j], table[i]))
+            excluded = max(
+                excluded, excluded_mass(table[i], table[j]), excluded_mass(table[j], table[i])
+            )
     return height, distance, excluded
 
 

@@ -9,7 +9,8 @@ import numpy as np
 from deptriad.curves import lines
 from deptriad.curves.envelope import envelope
 from deptriad.curves.lines import LARGE_BUDGET
-from deptriad.curves.profile import Profile, Triad
+from deptriad.curves.profile import Profile
+from deptriad.curves.triad import Triad
 from deptriad.utils.rounding import ENTRY, ROUNDOFF, widening
 
 if TYPE_CHECKING:

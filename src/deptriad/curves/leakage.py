@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from deptriad.curves import box_search, exact
+from deptriad.curves import certified, exact
 from deptriad.curves.lines import LARGE_BUDGET
-from deptriad.curves.profile import Profile, Triad
+from deptriad.curves.profile import Profile
+from deptriad.curves.triad import Triad
 from deptriad.tables.table import Box, Conditional, are_boxes, as_conditional, as_many, flattened
 from deptriad.utils.arrays import as_budget, scalar_or_array
 from deptriad.utils.rounding import widening
@@ -77,8 +78,8 @@ def triad(
                 raise ValueError(
                     "epsilon_max needs relaxation='tight': the paper's program has no such knot"
                 )
-            return box_search.paper_triad(x)
-        return box_search.box_triad(x, largest)
+            return certified.paper_triad(x)
+        return certified.box_triad(x, largest)
     table = as_conditional(x).table
     if largest is not None:
         return exact.tuned(table, largest)
@@ -108,7 +109,7 @@ def triads(tables: Many) -> Triad:
 
     many: Any = as_many(tables)
     if are_boxes(many):
-        return box_search.box_triads(many)
+        return certified.box_triads(many)
     values, rows, columns = flattened(many)
     starts = np.cumsum(rows * columns) - rows * columns
     height, distance, excluded = _table_kernels.many_triads(values, starts, rows, columns)
@@ -154,7 +155,7 @@ def profile(x: ArrayLike | Conditional | Box, *, tolerance: float = 1e-4) -> Pro
     if not tolerance > 0.0:
         raise ValueError(f"tolerance is {tolerance}, expected a number > 0, such as 1e-4")
     return (
-        box_search.box_profile(x, tolerance)
+        certified.box_profile(x, tolerance)
         if isinstance(x, Box)
         else exact.table_profile(as_conditional(x).table)
     )
@@ -184,7 +185,7 @@ def leakage(x: ArrayLike | Conditional | Box, epsilon: ArrayLike) -> float | Flo
     """
     budget = as_budget(epsilon)
     if isinstance(x, Box):
-        return scalar_or_array(box_search.box_leakage(x, budget))
+        return scalar_or_array(certified.box_leakage(x, budget))
     return scalar_or_array(exact.table_leakage(as_conditional(x).table, budget))
 
 
@@ -209,7 +210,7 @@ def leakages(tables: Many, epsilons: ArrayLike) -> Floats:
     many: Any = as_many(tables)
     if are_boxes(many):
         each = _budget_for_each(budget, len(many))
-        return box_search.box_leakages(many, each[:, None])[:, 0]
+        return certified.box_leakages(many, each[:, None])[:, 0]
     values, rows, columns = flattened(many)
     return exact.table_leakages(values, rows, columns, _budget_for_each(budget, rows.size))
 
@@ -306,7 +307,7 @@ def _table_event(table: Floats, epsilon: float) -> tuple[tuple[int, int], tuple[
 def _box_event(box: Box, epsilon: float) -> tuple[tuple[int, int], tuple[int, ...]]:
     if epsilon == 0.0 or box.shape[0] < 2:
         return (0, box.shape[0] - 1), ()
-    pair, values = box_search.box_event(box, min(epsilon, LARGE_BUDGET - 100.0))
+    pair, values = certified.box_event(box, min(epsilon, LARGE_BUDGET - 100.0))
     return pair if values.size else (0, box.shape[0] - 1), tuple(values.tolist())
 
 

@@ -29,7 +29,7 @@ MEANS = {0.2: (0.3602, 0.3636), 0.4: (0.3529, 0.3523)}
 
 def run(work: Work) -> Outcome:
     """Find the budgets, then attack each attribute under each."""
-    from deptriad.analysis.analysis import analyze
+    from deptriad.analysis.analyze import analyze
     from deptriad.analysis.prior import Prior
 
     people = work.library.records("acs")[0][list(NINE.names)]

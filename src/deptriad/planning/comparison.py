@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from deptriad.data.results import ByTarget, Framed, columns_of, named
+from deptriad.mechanisms import expected_error
 from deptriad.utils import html_table
 from deptriad.utils.text import aligned, printable, rounded_down
+from deptriad.witnesses.each_target import witness_each
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from deptriad.data.coded_records import Coded
+    from deptriad.planning.plan import Plan
+    from deptriad.utils.progress import Progress
 
 
 class Compared(NamedTuple):
@@ -119,6 +129,50 @@ class Comparison(Framed):
 COMPARED = ("error", "splitting", "sampling", "gain: splitting", "sampling")
 
 
+def compare(plan: Plan) -> Comparison:
+    """A plan beside splitting and random sampling with the same promise: see ``Plan.compare``."""
+    promise = min(plan.total.values())
+    sizes = dict(zip(plan.names, plan.schema.sizes, strict=True))
+    rows = tuple(_compared(plan, name, sizes, promise) for name in plan.names)
+    return Comparison(rows, plan.users)
+
+
+def _compared(plan: Plan, name: str, sizes: dict[str, int], promise: float) -> Compared:
+    count = len(plan.names)
+    part = promise / count
+
+    def best(epsilon: float, size: int) -> float:
+        return expected_error.moment(expected_error.choose("auto", epsilon, size), epsilon, size)
+
+    def own(other: str) -> float:
+        return expected_error.moment(plan.mechanisms[other], plan.budgets[other], sizes[other])
+
+    def root(moments: list[float], shares: int = 1) -> float:
+        if not moments:
+            return math.nan
+        return math.sqrt(math.fsum(moments) / len(moments) * shares / plan.users)
+
+    others = [other for other in plan.names if other != name]
+    views = math.comb(count, 2)
+    return Compared(
+        attribute=name,
+        mechanism=plan.mechanisms[name],
+        budget=float(plan.budgets[name]),
+        splitting_budget=part,
+        sampling_budget=promise,
+        error=root([own(name)]),
+        splitting_error=root([best(part, sizes[name])]),
+        sampling_error=root([best(promise, sizes[name])], count),
+        pair_error=root([own(name) * own(other) for other in others]),
+        splitting_pair_error=root(
+            [best(part, sizes[name]) * best(part, sizes[other]) for other in others]
+        ),
+        sampling_pair_error=root(
+            [best(promise, sizes[name] * sizes[other]) for other in others], views
+        ),
+    )
+
+
 class Checked(NamedTuple):
     """What was found about one target.
 
@@ -198,3 +252,16 @@ class Check(ByTarget[Checked]):
             "own + witness is a lower bound on what these records give away; it breaks the promise for "
             f"{len(self.broken)} of {len(self)} attributes"
         )
+
+
+def check(
+    plan: Plan, coded: Coded, rng: np.random.Generator | None, progress: Progress | None
+) -> Check:
+    """What witnesses find on coded records at the budgets of a plan: see ``Plan.check``."""
+    rows = []
+    for name, found in witness_each(coded, plan.budgets, rng=rng, progress=progress).items():
+        own = float(plan.budgets[name])
+        held = own + (math.nan if found.held_out is None else found.held_out)
+        promise = float(plan.total[name])
+        rows.append(Checked(name, own, found.overall, own + found.overall, held, promise))
+    return Check(rows)

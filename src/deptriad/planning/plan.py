@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from deptriad.data.coded_records import coded_frame
 from deptriad.data.schema import Schema
-from deptriad.mechanisms import expected_error, mechanisms
-from deptriad.planning.comparison import Check, Checked, Compared, Comparison
+from deptriad.mechanisms import mechanisms
+from deptriad.planning import plan_file
+from deptriad.planning.comparison import Check, Comparison, check, compare
 from deptriad.tables import uncertainty
 from deptriad.totals.totals import NUMBERS
 from deptriad.utils import files, html_table
 from deptriad.utils.arrays import as_whole
 from deptriad.utils.by_name import by_name
 from deptriad.utils.rounding import sum_up
-from deptriad.utils.text import aligned, closest, printable, rounded_down, rounded_up
-from deptriad.witnesses.each_target import witness_each
+from deptriad.utils.text import aligned, printable, rounded_down, rounded_up
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from deptriad.collection.marginal import Marginal
     from deptriad.collection.post_processing import Post
     from deptriad.utils.progress import Progress
-
-FORMAT, VERSION = "deptriad plan", 1
 
 Objective = Literal["utility", "even", "paper"]
 OBJECTIVES = ("utility", "even", "paper")
@@ -209,35 +207,18 @@ class Plan:
     @cached_property
     def digest(self) -> str:
         """SHA-256 of everything else in the file, in JSON with sorted keys."""
-        text = json.dumps(self._content(), sort_keys=True, ensure_ascii=True, allow_nan=False)
+        text = json.dumps(
+            plan_file.content_of(self), sort_keys=True, ensure_ascii=True, allow_nan=False
+        )
         return hashlib.sha256(text.encode("ascii")).hexdigest()
-
-    def _content(self) -> dict[str, Any]:
-        content: dict[str, Any] = {"format": FORMAT, "version": VERSION}
-        content["guarantee"] = self.guarantee
-        content["objective"] = self.objective
-        content["uncertainty"] = self.uncertainty
-        content["users"] = int(self.users)
-        content["facts"] = self.facts
-        content["attributes"] = [
-            {
-                "name": name,
-                "budget": float(self.budgets[name]),
-                "mechanism": self.mechanisms[name],
-                "promise": files.spelt(float(self.total[name])),
-                "totals": {key: float(self.totals[name][key]) for key in NUMBERS},
-            }
-            for name in self.names
-        ]
-        return content | {"schema": self.schema._content()}
 
     def to_json(self) -> str:
         """The text of its file."""
-        return files.readable(self._content() | {"digest": self.digest})
+        return files.readable(plan_file.content_of(self) | {"digest": self.digest})
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a JSON file that a person can read; it appears whole or not at all."""
-        files.write_json(path, self._content() | {"digest": self.digest})
+        files.write_json(path, plan_file.content_of(self) | {"digest": self.digest})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -248,7 +229,7 @@ class Plan:
         ValueError
             If it is of another version, was changed after it was saved, or does not keep its own promise.
         """
-        content = files.read_json(path, FORMAT, VERSION)
+        content = plan_file.read(path)
         try:
             return cls._restored(content)
         except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
@@ -257,42 +238,13 @@ class Plan:
 
     @classmethod
     def _restored(cls, content: dict[str, Any]) -> Self:
-        _only(content, (*KEYS, "digest"), "the plan")
-        schema = Schema._from_content(content["schema"], "its schema")
-        rows = content["attributes"]
-        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-            raise ValueError("its attributes are no list of objects")
-        for row in rows:
-            _only(row, ROW, f"attribute {row.get('name')!r}")
-        names = [row["name"] for row in rows]
-        if unknown := [name for name in names if name not in schema.names]:
-            raise ValueError(
-                f"it has a budget for {unknown[0]!r}, which its schema does not have: "
-                f"{closest(unknown[0], schema.names)}"
-            )
-        if len(set(names)) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
-            raise ValueError(f"it has two budgets for {twice!r}, expected one")
-        plan = cls(
-            schema=schema,
-            budgets={row["name"]: row["budget"] for row in rows},
-            mechanisms={row["name"]: row["mechanism"] for row in rows},
-            total={row["name"]: files.unspelt(row["promise"]) for row in rows},
-            guarantee=content["guarantee"],
-            objective=content["objective"],
-            totals={row["name"]: row["totals"] for row in rows},
-            uncertainty=content["uncertainty"],
-            users=content["users"],
-            facts=content["facts"],
-        )
+        plan = cls(**plan_file.fields_of(content))
         if plan.digest != content["digest"]:
             raise ValueError(
                 f"its digest is {content['digest']!r}, but its content has {plan.digest!r}: it was changed after it "
                 "was saved; get the original"
             )
         return plan
-
-    # --- what it is worth ---
 
     # --- collecting with it ---
 
@@ -326,47 +278,7 @@ class Plan:
         attribute (for two-way marginals: one of all pairs, as one value) with the whole of the smallest promise.
         Errors are roots of summed variances with Σf² left out (``deptriad.mechanisms.expected_error``): upper bounds.
         """
-        promise = min(self.total.values())
-        sizes = dict(zip(self.names, self.schema.sizes, strict=True))
-        rows = tuple(self._compared(name, sizes, promise) for name in self.names)
-        return Comparison(rows, self.users)
-
-    def _compared(self, name: str, sizes: dict[str, int], promise: float) -> Compared:
-        count = len(self.names)
-        part = promise / count
-
-        def best(epsilon: float, size: int) -> float:
-            return expected_error.moment(
-                expected_error.choose("auto", epsilon, size), epsilon, size
-            )
-
-        def own(other: str) -> float:
-            return expected_error.moment(self.mechanisms[other], self.budgets[other], sizes[other])
-
-        def root(moments: list[float], shares: int = 1) -> float:
-            if not moments:
-                return math.nan
-            return math.sqrt(math.fsum(moments) / len(moments) * shares / self.users)
-
-        others = [other for other in self.names if other != name]
-        views = math.comb(count, 2)
-        return Compared(
-            attribute=name,
-            mechanism=self.mechanisms[name],
-            budget=float(self.budgets[name]),
-            splitting_budget=part,
-            sampling_budget=promise,
-            error=root([own(name)]),
-            splitting_error=root([best(part, sizes[name])]),
-            sampling_error=root([best(promise, sizes[name])], count),
-            pair_error=root([own(name) * own(other) for other in others]),
-            splitting_pair_error=root(
-                [best(part, sizes[name]) * best(part, sizes[other]) for other in others]
-            ),
-            sampling_pair_error=root(
-                [best(promise, sizes[name] * sizes[other]) for other in others], views
-            ),
-        )
+        return compare(self)
 
     def check(
         self,
@@ -389,28 +301,7 @@ class Plan:
         progress
             Called with the number of targets done, and of all.
         """
-        coded, _ = coded_frame(records, self.schema, weight)
-        rows = []
-        for name, found in witness_each(coded, self.budgets, rng=rng, progress=progress).items():
-            own = float(self.budgets[name])
-            held = own + (math.nan if found.held_out is None else found.held_out)
-            promise = float(self.total[name])
-            rows.append(Checked(name, own, found.overall, own + found.overall, held, promise))
-        return Check(rows)
-
-
-KEYS = (
-    "format",
-    "version",
-    "guarantee",
-    "objective",
-    "uncertainty",
-    "users",
-    "facts",
-    "attributes",
-    "schema",
-)
-ROW = ("name", "budget", "mechanism", "promise", "totals")
+        return check(self, coded_frame(records, self.schema, weight)[0], rng, progress)
 
 
 # --- checks ---------------------------------------------------------------------------------------------------------
@@ -419,11 +310,6 @@ ROW = ("name", "budget", "mechanism", "promise", "totals")
 def _one_of(value: object, allowed: tuple[str, ...], what: str) -> None:
     if value not in allowed:
         raise ValueError(f"{what} is {value!r}, expected one of {', '.join(allowed)}")
-
-
-def _only(content: dict[str, Any], allowed: tuple[str, ...], what: str) -> None:
-    if unknown := [key for key in content if key not in allowed]:
-        raise ValueError(f"{what} has the key {unknown[0]!r}, expected only {', '.join(allowed)}")
 
 
 def _number(value: object, what: str, below: float | None = None) -> float:

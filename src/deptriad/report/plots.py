@@ -14,7 +14,8 @@ import numpy as np
 
 from deptriad.curves.leakage import profile as profile_of
 from deptriad.curves.leakage import triad as triad_of
-from deptriad.curves.profile import Profile, Triad
+from deptriad.curves.profile import Profile
+from deptriad.curves.triad import Triad
 from deptriad.report._drawing import (
     as_text,
     axes,

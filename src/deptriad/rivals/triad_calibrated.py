@@ -10,7 +10,7 @@ from deptriad.rivals.measure import Measure, known_table
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from deptriad.curves.profile import Triad
+    from deptriad.curves.triad import Triad
     from deptriad.tables.table import Conditional
     from deptriad.utils.arrays import Floats
 

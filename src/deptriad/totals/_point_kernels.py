@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from deptriad.totals.layout import FEW
+from deptriad.totals.shared_target import FEW
 from deptriad.utils.compiled import compiled
 from deptriad.utils.rounding import ENTRY, ROUNDOFF
 

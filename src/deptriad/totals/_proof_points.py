@@ -9,8 +9,8 @@ import numpy as np
 from deptriad.curves import lines
 from deptriad.curves.leakage import leakage
 from deptriad.tables.table import Box
-from deptriad.totals.layout import FEW, edges_of
-from deptriad.totals.shared_target import Table
+from deptriad.totals.layout import edges_of
+from deptriad.totals.shared_target import FEW, Table
 from deptriad.utils.rounding import ROUNDOFF
 
 if TYPE_CHECKING:

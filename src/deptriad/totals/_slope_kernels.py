@@ -6,7 +6,7 @@ whose slope by λ_i is the common price of λ (the envelope theorem of saddles).
 each source and how much the first one counts; with these held it is a smooth function of the budgets that has the
 bound's own value and slopes where it was made.
 
-XXX
+_reference_kernels has the form that is certified, with exact edges and every e^k a logarithm: 3 to 9 times as slow.
 """
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"

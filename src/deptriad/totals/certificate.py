@@ -10,9 +10,9 @@ import numpy as np
 from deptriad.curves import lines
 from deptriad.curves.leakage import leakages
 from deptriad.tables.table import Box
-from deptriad.totals.layout import FEW, laid_out
+from deptriad.totals.layout import laid_out
 from deptriad.totals.proof import Form, Proof
-from deptriad.totals.shared_target import Table
+from deptriad.totals.shared_target import FEW, Table
 from deptriad.utils.arrays import Floats, Integers
 from deptriad.utils.rounding import ROUNDOFF, sum_up, widening
 

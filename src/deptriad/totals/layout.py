@@ -7,13 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from deptriad.tables.table import Box
+from deptriad.totals.shared_target import FEW, Table
 
 if TYPE_CHECKING:
-    from deptriad.totals.shared_target import Table
     from deptriad.utils.arrays import Floats, Integers
-
-FEW = 12
-"""Source values up to which every set of them is looked at; beyond, the hull of the sets."""
 
 
 class Sources(NamedTuple):

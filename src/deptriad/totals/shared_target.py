@@ -9,6 +9,9 @@ from deptriad.utils.arrays import as_finite_budget
 
 Table = Conditional | Box
 
+FEW = 12
+"""Source values up to which every set of them is looked at; beyond, the hull of the sets."""
+
 
 def shared_target(tables: Mapping[str, Table]) -> str:
     """The name of the target, which all tables must have in common, with its values."""

@@ -10,6 +10,9 @@ from numba import njit
 FEW = 50_000
 """Entries below which waking a second thread takes longer than it saves."""
 
+SUM = {"reassoc", "nsz", "contract"}
+"""Granted to running sums alone, whose error bound does not depend on the order of the terms."""
+
 
 def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """njit, cached on disk; without a cache where no folder is writable (numba raises then)."""

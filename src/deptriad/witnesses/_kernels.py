@@ -11,13 +11,12 @@ inside the functions that need it.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numba import prange
 
-from deptriad.curves._table_kernels import SUM
-from deptriad.utils.compiled import FEW, compiled
+from deptriad.utils.compiled import FEW, SUM, compiled
 
 if TYPE_CHECKING:
     from deptriad.utils.arrays import Floats, Integers
@@ -33,6 +32,36 @@ SETTLED = 1e-13
 
 ROUNDS = 200
 """More sweeps than an ascent has ever needed: each one raises the ratio, so it ends by itself."""
+
+
+class Records(NamedTuple):
+    """Records sorted by target value, those of value x from ``begins[x]`` on, and what is known of their sources."""
+
+    columns: Any  # the codes of each source
+    mass: Floats  # the weight of each record, those of a target value summing to 1
+    begins: Integers
+    offsets: Integers  # where the values of each source begin, all of them side by side
+    shrink: Floats  # e^−ε
+
+
+class Survey(NamedTuple):
+    """Records whose triples of attributes are asked for; ``asked`` are the targets, ``gain`` is e^ε − 1."""
+
+    columns: Any  # codes by attribute
+    places: Any  # codes by record, shifted by ``offsets``
+    weight: Floats
+    offsets: Integers
+    gain: Floats
+    asked: Any
+    work: float  # operations up to which all sets are tried
+
+
+class Joints(NamedTuple):
+    """What is found: ``joint[k, i, j]`` of sources i < j about k, whether it is exact, and the two-way tables."""
+
+    joint: Floats
+    exact: Any
+    pairs: Floats
 
 
 # --- records of one target value ------------------------------------------------------------------------------
@@ -120,11 +149,12 @@ def _best_set(more, less, shrink, ratio, members):
 
 
 @compiled()
-def _ascend(columns, offsets, shrink, mass, begins, more, less, order, inside):
+def _ascend(records, more, less, order, inside):
     """Alternating maximisation for one ordered pair of target values; ``inside`` becomes the sets it ends with.
 
     Each step is exact for its source, so the ratio only rises, and it ends where no source alone can raise it.
     """
+    columns, mass, begins, offsets, shrink = records
     first = columns[:, begins[more] : begins[more + 1]]
     second = columns[:, begins[less] : begins[less + 1]]
     upper = _event_weights(first, offsets, shrink, inside, mass[begins[more] : begins[more + 1]])
@@ -155,33 +185,24 @@ def _ascend(columns, offsets, shrink, mass, begins, more, less, order, inside):
 
 
 @compiled()
-def _few_ascents(columns, offsets, shrink, mass, begins, pairs, orders, inside, value):
+def _few_ascents(records, pairs, orders, inside, value):
     for k in range(value.size):
         more, less = pairs[k]
-        value[k] = _ascend(columns, offsets, shrink, mass, begins, more, less, orders[k], inside[k])
+        value[k] = _ascend(records, more, less, orders[k], inside[k])
 
 
 @compiled(parallel=True)
-def _many_ascents(columns, offsets, shrink, mass, begins, pairs, orders, inside, value):
+def _many_ascents(records, pairs, orders, inside, value):
     for k in prange(value.size):
         more, less = pairs[k]
-        value[k] = _ascend(columns, offsets, shrink, mass, begins, more, less, orders[k], inside[k])
+        value[k] = _ascend(records, more, less, orders[k], inside[k])
 
 
-def ascents(
-    columns: Any,
-    offsets: Integers,
-    shrink: Floats,
-    mass: Floats,
-    begins: Integers,
-    pairs: Integers,
-    orders: Integers,
-    inside: Any,
-) -> Floats:
+def ascents(records: Records, pairs: Integers, orders: Integers, inside: Any) -> Floats:
     """ln of the ratio each start climbs to; a start is a row of ``pairs``, ``orders`` and ``inside`` (overwritten)."""
     value = np.empty(len(pairs))
-    run = _few_ascents if value.size * columns.size < FEW else _many_ascents
-    run(columns, offsets, shrink, mass, begins, pairs, orders, inside, value)
+    run = _few_ascents if value.size * records.columns.size < FEW else _many_ascents
+    run(records, pairs, orders, inside, value)
     return value
 
 
@@ -350,8 +371,10 @@ def _joint(table, gain_first, gain_second, work):
 
 
 @compiled()
-def _triples(columns, places, weight, i, j, offsets, gain, asked, work, pairs, joint, exact):
+def _triples(survey, i, j, found):
     """All triples i < j < k of two attributes, each of the three in turn the target."""
+    columns, places, weight, offsets, gain, asked, work = survey
+    joint, exact, pairs = found
     values = offsets[j + 1] - offsets[j]
     shape = (offsets[i + 1] - offsets[i], values, offsets[-1])
     table = _count_from(places, weight, columns[i], columns[j], j, shape)
@@ -370,27 +393,17 @@ def _triples(columns, places, weight, i, j, offsets, gain, asked, work, pairs, j
 
 
 @compiled()
-def few_joints(
-    columns, places, weight, i, seconds, offsets, gain, asked, work, pairs, joint, exact
-):
+def few_joints(survey, i, seconds, found):
     """``many_joints`` where waking a second thread takes longer than it saves."""
     for job in range(seconds.size):
-        _triples(
-            columns, places, weight, i, seconds[job], offsets, gain, asked, work, pairs, joint, exact
-        )  # fmt: skip
+        _triples(survey, i, seconds[job], found)
 
 
 @compiled(parallel=True)
-def many_joints(
-    columns, places, weight, i, seconds, offsets, gain, asked, work, pairs, joint, exact
-):
-    """Joint leakage of all triples with first attribute ``i`` and a second one of ``seconds``.
+def many_joints(survey, i, seconds, found):
+    """Joint leakage of all triples with first attribute ``i`` and a second one of ``seconds``, filled in.
 
-    ``columns`` are the codes by attribute, ``places`` by record, shifted by ``offsets``; a thread holds the tables of
-    two attributes at a time. ``gain`` is e^ε − 1; ``joint[k, i, j]`` is that of i < j about k; ``pairs`` become the
-    two-way tables.
+    A thread holds the tables of two attributes at a time.
     """
     for job in prange(seconds.size):
-        _triples(
-            columns, places, weight, i, seconds[job], offsets, gain, asked, work, pairs, joint, exact
-        )  # fmt: skip
+        _triples(survey, i, seconds[job], found)

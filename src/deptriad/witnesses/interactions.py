@@ -237,16 +237,15 @@ def _counted(
     places = (coded.codes + offsets[:-1]).astype(np.uint32)
     # two budgets that together leave the float range are lowered, which only lowers the joint leakage
     used = np.minimum(budgets, within_range(np.full(2, np.inf))[0])
+    survey = _kernels.Survey(columns, places, coded.weights, offsets, np.expm1(used), asked, WORK)
     joint = np.zeros((count, count, count))
     exact = np.zeros(joint.shape, dtype=np.bool_)
     pairs = np.zeros((offsets[-1], offsets[-1]))
+    found = _kernels.Joints(joint, exact, pairs)
     small = places.size * count + offsets[-1] ** 3 < FEW
     run = _kernels.few_joints if small else _kernels.many_joints
     for i in range(count - 1):
-        run(
-            columns, places, coded.weights, i, _shared_order(i + 1, count), offsets, np.expm1(used),
-            asked, WORK, pairs, joint, exact,
-        )  # fmt: skip
+        run(survey, i, _shared_order(i + 1, count), found)
         if progress is not None:
             progress(i + 1, count - 1)
     exact &= np.add.outer(budgets - used, budgets - used) == 0.0

@@ -75,15 +75,13 @@ class _Search:
         """ln of the ratios that starts climb to, sources in random order; ``inside`` becomes the sets."""
         from deptriad.witnesses import _kernels
 
+        records = _kernels.Records(self.columns, self.mass, self.begins, self.offsets, self.shrink)
         value = np.empty(len(pairs))
         places = np.tile(np.arange(self.sources.size), (len(pairs), 1))
         orders = rng.permuted(places, axis=1)
         for start in range(0, len(pairs), TOGETHER):
             some = slice(start, start + TOGETHER)
-            value[some] = _kernels.ascents(
-                self.columns, self.offsets, self.shrink, self.mass, self.begins,
-                pairs[some], orders[some], inside[some],
-            )  # fmt: skip
+            value[some] = _kernels.ascents(records, pairs[some], orders[some], inside[some])
             progress(len(pairs[some]))
         return value
 

@@ -1,0 +1,271 @@
+"""What is wished for in a calibration: the promise, weights and limits, checked, and the least budgets they allow."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deptriad.analysis.analysis import Analysis
+from deptriad.mechanisms import mechanisms
+from deptriad.planning.constraints import GUARANTEES, Guarantee
+from deptriad.planning.plan import OBJECTIVES, Objective
+from deptriad.totals.totals import Total, target_total
+from deptriad.utils.arrays import as_finite_budget, as_numbers
+from deptriad.utils.by_name import by_name, for_each
+from deptriad.utils.errors import InvalidValue, Parameter
+from deptriad.utils.rounding import sum_up
+from deptriad.utils.text import rounded_up
+
+if TYPE_CHECKING:
+    from deptriad.utils.arrays import Floats, Integers
+
+PUBLIC = 20.0
+"""Largest budget of an attribute without a promise of its own, unless ``upper`` says otherwise: hardly any noise."""
+
+TINY = 1e-3
+"""A lower limit of 0 means this part of splitting: without any budget there is no estimate. See ``fixed``."""
+
+
+def refuse_wishes(
+    names: tuple[str, ...],
+    total: float | Mapping[str, float],
+    weights: Mapping[str, float] | None = None,
+    fixed: Mapping[str, float] | None = None,
+    lower: Mapping[str, float] | None = None,
+    upper: Mapping[str, float] | None = None,
+) -> None:
+    """Say what is wrong with wishes as far as names and numbers tell, before there is an analysis.
+
+    Examples
+    --------
+    >>> refuse_wishes(("sex", "age"), 3.0, fixed={"aeg": 1.0})
+    Traceback (most recent call last):
+        ...
+    deptriad.utils.errors.InvalidValue: fixed names no attribute 'aeg': did you mean 'age'? There are 'sex', 'age'
+    """
+    _promise(total, names)
+    _weights(weights, names)
+    _agree(
+        names,
+        _by_name(lower, names, "lower"),
+        _by_name(upper, names, "upper"),
+        _by_name(fixed, names, "fixed"),
+    )
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """The promise and all limits, checked; an entry for each attribute."""
+
+    analysis: Analysis
+    limits: Floats
+    objective: Objective
+    guarantee: Guarantee
+    weights: Floats
+    lower: Floats  # NaN where splitting is the limit
+    upper: Floats  # NaN where there is none but the promise itself
+    mechanisms: list[str]
+
+    @classmethod
+    def checked(
+        cls,
+        analysis: Analysis,
+        total: float | Mapping[str, float],
+        objective: Objective,
+        guarantee: Guarantee,
+        weights: Mapping[str, float] | None,
+        fixed: Mapping[str, float] | None,
+        lower: Mapping[str, float] | None,
+        upper: Mapping[str, float] | None,
+        mechanism: str | Mapping[str, str],
+    ) -> Wishes:
+        """From what a caller of ``calibrate`` gives."""
+        if not isinstance(analysis, Analysis):
+            raise ValueError(
+                f"analysis is a {type(analysis).__name__}, expected an Analysis: make one with analyze"
+            )
+        names = analysis.names
+        analysis.table(names[0], names[1])  # says so where there are no tables
+        for value, allowed, what in (
+            (objective, OBJECTIVES, "objective"),
+            (guarantee, GUARANTEES, "guarantee"),
+        ):
+            if value not in allowed:
+                raise ValueError(f"{what} is {value!r}, expected one of {', '.join(allowed)}")
+        bottom, top = _by_name(lower, names, "lower"), _by_name(upper, names, "upper")
+        given = _by_name(fixed, names, "fixed")
+        # an attribute of one value has nothing to tell, and so needs no budget
+        idle = np.array(analysis.schema.sizes) == 1
+        given = np.where(idle & np.isnan(given), 0.0, given)
+        _agree(names, np.where(idle, np.nan, bottom), top, given)
+        told = ~np.isnan(given)
+        return cls(
+            analysis,
+            _promise(total, names),
+            objective,
+            guarantee,
+            _weights(weights, names),
+            np.where(told, given, bottom),
+            np.where(told, given, top),
+            _mechanisms(mechanism, names),
+        )
+
+    def floor(self, limits: Floats) -> Floats:
+        """The least budget of each attribute: its limit, or splitting."""
+        splitting = _splitting(limits)
+        least = np.where(self.lower == 0.0, TINY * splitting, self.lower)
+        least = np.where(np.isnan(least), splitting, least)
+        return np.where(np.isnan(self.upper), least, np.minimum(least, self.upper))
+
+    def ceiling(self, floor: Floats) -> Floats:
+        """The largest budget of each attribute: no total is below its own budget."""
+        own = np.where(np.isfinite(self.limits), self.limits, np.inf)
+        most = np.where(np.isnan(self.upper), np.minimum(own, PUBLIC), np.minimum(self.upper, own))
+        most = np.where(np.isnan(self.upper) & np.isfinite(own), own, most)
+        return np.maximum(most, floor)
+
+    def true(self, epsilon: Floats, targets: Iterable[int] | None = None) -> Floats:
+        """The totals that the promise is about."""
+        totals = true_totals(self.analysis, epsilon, targets)
+        return np.array([float(getattr(each, self.guarantee)) for each in totals])
+
+    def feasible_floor(self) -> Floats:
+        """The least budgets, if they keep the promise; otherwise an error that says what would work."""
+        floor = self.floor(self.limits)
+        if sum_up(floor) <= self.limits.min():
+            return floor  # no total is above the sum of all budgets
+        found = self.true(floor)
+        if (found <= self.limits).all():
+            return floor
+        broken = np.flatnonzero(found > self.limits)
+        worst = int(broken[np.argmax(found[broken] / self.limits[broken])])
+        name, limit = self.analysis.names[worst], float(self.limits[worst])
+        raise ValueError(
+            f"no budgets keep the {self.guarantee} total of {name!r} at or below {limit:g}: the least that fixed, "
+            f"lower and splitting allow make it {rounded_up(float(found[worst]), 4)}; {self._what_works(broken)}"
+        )
+
+    def _what_works(self, broken: Integers) -> str:
+        """The smallest totals that would work: by bisection, since the least budgets may rise with the totals."""
+        names = self.analysis.names
+        alike = len(np.unique(self.limits)) == 1
+        if alike:  # one number for all is raised for all
+            broken = np.arange(len(names))
+        while True:
+            least = self._smallest(broken)
+            raised = self.limits.copy()
+            raised[broken] = np.maximum(raised[broken], least)
+            found = self.true(self.floor(raised))
+            more = np.flatnonzero(found > raised)
+            if not more.size:
+                break
+            broken = np.union1d(broken, more)
+        text = rounded_up(least, 4)
+        if alike:
+            return f"the smallest total that works is {text}"
+        which = ", ".join(repr(names[k]) for k in broken[:10])
+        which += ", …" if len(broken) > 10 else ""
+        return f"the smallest total that works is {text} (for {which}; raise it, or relax a limit)"
+
+    def _smallest(self, broken: Integers) -> float:
+        def works(total: float) -> bool:
+            limits = self.limits.copy()
+            limits[broken] = np.maximum(limits[broken], total)
+            return bool((self.true(self.floor(limits), broken) <= limits[broken]).all())
+
+        low = float(self.limits[broken].min())
+        high = 2.0 * low
+        while not works(high):
+            low, high = high, 2.0 * high
+        while high - low > 1e-5 * high:
+            middle = 0.5 * (low + high)
+            low, high = (low, middle) if works(middle) else (middle, high)
+        return high
+
+
+def _by_name(given: Mapping[str, float] | None, names: tuple[str, ...], what: str) -> Floats:
+    """One number ≥ 0 for each attribute, NaN where none is given."""
+    limits = {} if given is None else given
+    return np.array(by_name(limits, names, what, as_finite_budget, default=math.nan))
+
+
+def _agree(names: tuple[str, ...], lower: Floats, upper: Floats, fixed: Floats) -> None:
+    for place, name in enumerate(names):
+        low, high, given = lower[place], upper[place], fixed[place]
+        if low > high:
+            both = (Parameter("lower", key=name), f" is {low:g} and ", Parameter("upper", key=name))
+            raise InvalidValue(*both, f" is {high:g}, expected lower ≤ upper")
+        if given < low or given > high:
+            raise InvalidValue(
+                Parameter("fixed", key=name),
+                f" is {given:g}, outside its own limits lower or upper: drop one of them",
+            )
+        if high == 0.0 and math.isnan(given):
+            none = Parameter("fixed", "0", key=name)
+            raise InvalidValue(
+                Parameter("upper", key=name), " is 0: say ", none, " if it is not released"
+            )
+
+
+def _promise(total: float | Mapping[str, float], names: tuple[str, ...]) -> Floats:
+    limits = np.array(for_each(total, names, "total", _positive, hint="; inf for a public one"))
+    if np.isinf(limits).all():
+        raise ValueError("every total is infinite, expected a finite promise for some attribute")
+    return limits
+
+
+def _positive(value: float, what: Parameter) -> float:
+    number = as_numbers(value, what)
+    if number.ndim or not number > 0.0:
+        raise InvalidValue(what, f" is {value!r}, expected one number > 0, such as 3")
+    return float(number)
+
+
+def _weights(given: Mapping[str, float] | None, names: tuple[str, ...]) -> Floats:
+    return np.array(by_name({} if given is None else given, names, "weights", _weight, default=1.0))
+
+
+def _weight(value: float, what: Parameter) -> float:
+    number = as_finite_budget(value, what)
+    if number == 0.0:
+        raise InvalidValue(what, " is 0, expected a number > 0: a small one matters little")
+    return number
+
+
+def _mechanisms(given: str | Mapping[str, str], names: tuple[str, ...]) -> list[str]:
+    return for_each(given, names, "mechanism", _known_mechanism, default="auto")
+
+
+def _known_mechanism(value: str, what: Parameter) -> str:
+    if value not in ("auto", *mechanisms):
+        raise InvalidValue(what, f" is {value!r}, expected one of auto, {', '.join(mechanisms)}")
+    return value
+
+
+def _splitting(limits: Floats) -> float:
+    """The smallest total over the number of attributes, so that the sum is not above it in floating point either."""
+    smallest = float(limits.min())
+    budget = smallest / limits.size
+    while sum_up([budget] * limits.size) > smallest:
+        budget = math.nextafter(budget, 0.0)
+    return budget
+
+
+def true_totals(
+    analysis: Analysis, epsilon: Floats, targets: Iterable[int] | None = None
+) -> list[Total]:
+    """What ``analysis.totals`` says about all targets, or about some."""
+    names, budgets = analysis.names, epsilon.tolist()
+    places = range(len(names)) if targets is None else targets
+    return [
+        target_total(
+            {source: analysis.tables[source, names[k]] for source in names if source != names[k]},
+            {source: budgets[i] for i, source in enumerate(names) if i != k},
+            budgets[k],
+        )
+        for k in places
+    ]
