@@ -109,9 +109,6 @@ def allowed(strategy: Strategy, target: str, own: bool, tables: Tables) -> Allow
     tables
         Where the tables come from.
     """
-    from deptriad.collection.sample import Sample
-    from deptriad.collection.sample_with_fakes import SampleWithFakes
-
     others = [question for question in strategy.questions if target not in question.names]
     mine = [question for question in strategy.questions if target in question.names]
     found = {question.name: tables.table(question, target) for question in others}
@@ -121,7 +118,7 @@ def allowed(strategy: Strategy, target: str, own: bool, tables: Tables) -> Allow
         values = strategy.schema[target].values
         left = (printable(value) for value, known in zip(values, covered, strict=True) if not known)
         source += f", which says nothing about the values {', '.join(left)}"
-    if isinstance(strategy, Sample | SampleWithFakes):
+    if strategy.true_reports != "all":
         nats = max(
             [0.0]
             + [_alone(question, found[question.name]) for question in others]

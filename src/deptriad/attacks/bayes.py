@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +13,9 @@ from deptriad.attacks.seen import Reading
 
 if TYPE_CHECKING:
     from deptriad.attacks.attacker import Tokens
+    from deptriad.collection.strategy import TrueReports
     from deptriad.utils.arrays import Floats
     from deptriad.utils.progress import Progress
-
-Combine = Literal["all", "one", "fakes"]
 
 MOST_RECORDS = 1 << 13
 """Different training records that are compared with each report; of more, a random part is: on the 14 attributes of
@@ -52,7 +51,7 @@ class Bayes:
 
     readings: Mapping[str, Reading]
     values: Mapping[str, NDArray[np.int64]]
-    combine: Combine = "all"
+    combine: TrueReports = "all"
     of: int = 0
     implied: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
 
@@ -158,7 +157,7 @@ class Posterior:
     readings: tuple[Reading, ...]
     prior: Floats
     tables: tuple[Floats, ...]
-    combine: Combine
+    combine: TrueReports
     of: int
     known: _Known | None
 

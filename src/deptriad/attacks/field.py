@@ -13,8 +13,6 @@ from deptriad.attacks.allowed import OfAnalysis, OfRecords, Tables
 from deptriad.attacks.audit import LEVEL, Audit, audit_questions
 from deptriad.attacks.bayes import Bayes
 from deptriad.attacks.seen import Collected, Truth, readings_of
-from deptriad.collection.sample import Sample
-from deptriad.collection.sample_with_fakes import SampleWithFakes
 from deptriad.collection.strategy import Strategy
 from deptriad.utils.arrays import as_whole
 
@@ -83,11 +81,10 @@ class Field:
                 {name: codes[:, schema.index(name)] for name in truly},
             )
         questions = self.asked.questions
-        fakes, one = isinstance(self.asked, SampleWithFakes), isinstance(self.asked, Sample)
         return Bayes(
             readings_of(questions),
             {question.name: self.learnt.values(question) for question in questions},
-            "fakes" if fakes else "one" if one else "all",
+            self.asked.true_reports,
             len(questions),
             {each.name: _implied(each, target) for each in questions if target in each.names},
         )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, permutations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from deptriad.collection.question import (
 )
 from deptriad.collection.report_format import Column, Labels
 from deptriad.collection.score_sums import Answers, Records, summed_scores
-from deptriad.collection.strategy import Shares, Strategy, Told, shares_of
+from deptriad.collection.strategy import Shares, Strategy, Told, TrueReports, shares_of
 from deptriad.data.attribute import Attribute
 from deptriad.mechanisms.base import _one_budget
 from deptriad.mechanisms.entries import smallest_type
@@ -64,6 +64,8 @@ class Sample(Strategy):
     total: float
     mechanism: str = "auto"
     k: int = 1
+
+    true_reports: ClassVar[TrueReports] = "one"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "total", _one_budget(self.total))

@@ -6,14 +6,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from deptriad.collection.question import Generator, Question, draw, mechanism_of, read_columns
 from deptriad.collection.report_format import Column
 from deptriad.collection.score_sums import Answers, Records
-from deptriad.collection.strategy import Shares, Strategy, Told, columns_of, shares_of
+from deptriad.collection.strategy import Shares, Strategy, Told, TrueReports, columns_of, shares_of
 from deptriad.mechanisms import Support
 from deptriad.mechanisms.base import _one_budget
 
@@ -48,6 +48,8 @@ class SampleWithFakes(Strategy):
 
     total: float
     mechanism: str = "auto"
+
+    true_reports: ClassVar[TrueReports] = "fakes"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "total", _one_budget(self.total))

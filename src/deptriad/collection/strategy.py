@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from deptriad.utils.text import closest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+TrueReports = Literal["all", "one", "fakes"]
 
 
 class Shares(NamedTuple):
@@ -45,6 +48,9 @@ class Strategy(ABC):
     """What is asked of each user. ``questions`` are all there are; who is asked which is up to the strategy."""
 
     schema: Schema
+
+    true_reports: ClassVar[TrueReports] = "all"
+    """Which of the questions a user answers truly: all, one and no other, or one while the rest are fakes."""
 
     @property
     @abstractmethod
