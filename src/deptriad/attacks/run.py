@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deptriad.utils.errors import InvalidValue, Parameter
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -14,8 +16,7 @@ if TYPE_CHECKING:
     from deptriad.attacks.attacker import Attacker
     from deptriad.attacks.result import AttackResult, AttackResults
     from deptriad.collection.strategy import Strategy
-    from deptriad.utils.errors import InvalidValue, Parameter
-from deptriad.utils.progress import Progress
+    from deptriad.utils.progress import Progress
 
 ATTACKERS = ("bayes", "boosting", "tabtransformer")
 """Attackers that have a name."""
