@@ -32,6 +32,18 @@ def rows_of_the_map():
     return {room: set(re.findall(r"`(\w+)`", text)) for room, text in rows}
 
 
+def imports(tree, package):
+    """Dotted names that a module imports anywhere, functions included; of ``from a import b`` both a and a.b."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package.rsplit(".", node.level - 1)[0] if node.level else ""
+            module = ".".join(filter(None, (above, node.module)))
+            yield module
+            yield from (f"{module}.{alias.name}" for alias in node.names)
+
+
 def test_every_module_lies_in_a_room_of_the_map():
     rooms = rows_of_the_map()
     assert set(rooms) == {*ROOMS, "metrics"}
@@ -93,3 +105,14 @@ def test_no_room_hides_a_module_of_its_own(room):
     for node in parsed(SOURCES / room / "__init__.py").body:
         if not (isinstance(node, ast.ImportFrom) and node.module == f"deptriad.{room}"):
             assert not bound(node) & own
+
+
+def test_private_modules_are_imported_in_their_room_only():
+    found = []
+    for path in MODULES:
+        package = ".".join(("deptriad", *path.relative_to(SOURCES).parent.parts))
+        for name in imports(parsed(path), package):
+            private = any(re.match("_[^_]", part) for part in name.split(".")[1:3])
+            if name.startswith("deptriad.") and private and not name.startswith(f"{package}."):
+                found.append(f"{named(path)} imports {name}")
+    assert not found
