@@ -229,7 +229,7 @@ def _counted(
 ) -> tuple[Floats, NDArray[np.bool_], Floats]:
     """Joint leakage by (target, source, source), whether it is exact, and single leakage by (source, target)."""
     from deptriad.utils.compiled import FEW
-    from deptriad.witnesses import _kernels
+    from deptriad.witnesses import _joint_kernels
 
     count = len(coded.names)
     offsets = np.append(0, np.cumsum(coded.sizes))
@@ -237,13 +237,15 @@ def _counted(
     places = (coded.codes + offsets[:-1]).astype(np.uint32)
     # two budgets that together leave the float range are lowered, which only lowers the joint leakage
     used = np.minimum(budgets, within_range(np.full(2, np.inf))[0])
-    survey = _kernels.Survey(columns, places, coded.weights, offsets, np.expm1(used), asked, WORK)
+    survey = _joint_kernels.Survey(
+        columns, places, coded.weights, offsets, np.expm1(used), asked, WORK
+    )
     joint = np.zeros((count, count, count))
     exact = np.zeros(joint.shape, dtype=np.bool_)
     pairs = np.zeros((offsets[-1], offsets[-1]))
-    found = _kernels.Joints(joint, exact, pairs)
+    found = _joint_kernels.Joints(joint, exact, pairs)
     small = places.size * count + offsets[-1] ** 3 < FEW
-    run = _kernels.few_joints if small else _kernels.many_joints
+    run = _joint_kernels.few_joints if small else _joint_kernels.many_joints
     for i in range(count - 1):
         run(survey, i, _shared_order(i + 1, count), found)
         if progress is not None:

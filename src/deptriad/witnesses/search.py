@@ -73,15 +73,17 @@ class _Search:
         progress: Callable[[int], None],
     ) -> Floats:
         """ln of the ratios that starts climb to, sources in random order; ``inside`` becomes the sets."""
-        from deptriad.witnesses import _kernels
+        from deptriad.witnesses import _ascent_kernels
 
-        records = _kernels.Records(self.columns, self.mass, self.begins, self.offsets, self.shrink)
+        records = _ascent_kernels.Records(
+            self.columns, self.mass, self.begins, self.offsets, self.shrink
+        )
         value = np.empty(len(pairs))
         places = np.tile(np.arange(self.sources.size), (len(pairs), 1))
         orders = rng.permuted(places, axis=1)
         for start in range(0, len(pairs), TOGETHER):
             some = slice(start, start + TOGETHER)
-            value[some] = _kernels.ascents(records, pairs[some], orders[some], inside[some])
+            value[some] = _ascent_kernels.ascents(records, pairs[some], orders[some], inside[some])
             progress(len(pairs[some]))
         return value
 
@@ -95,7 +97,7 @@ def best_sets(
     progress: Progress | None,
 ) -> tuple[tuple[int, int], list[tuple[int, ...]]]:
     """The pair and the sets of the best ascent: first from the sets of single sources, then from random ones."""
-    from deptriad.witnesses import _kernels
+    from deptriad.witnesses import _ascent_kernels
 
     search = _Search.of(coded, budgets, target)
     empty: list[tuple[int, ...]] = [() for _ in coded.names]
@@ -106,7 +108,7 @@ def best_sets(
     count = min(PROMISING, len(pairs))
     tell = _teller(progress, 2 * len(pairs) + count * starts)
     singles = np.empty((len(pairs), int(search.offsets[-1])), dtype=np.bool_)
-    _kernels.single_sets(search.table(), search.offsets, search.shrink, pairs, singles)
+    _ascent_kernels.single_sets(search.table(), search.offsets, search.shrink, pairs, singles)
     tried = np.concatenate([pairs, pairs])
     inside = np.concatenate([singles, _random_sets(singles.shape, rng)])
     value = search.climb(tried, inside, rng, tell)
@@ -129,13 +131,13 @@ def best_sets(
 
 def _screened(search: _Search) -> NDArray[np.int64]:
     """All ordered pairs of target values, or those that single sources tell apart best."""
-    from deptriad.witnesses import _kernels
+    from deptriad.witnesses import _ascent_kernels
 
     count = search.values.size
     pairs = np.array(np.nonzero(~np.eye(count, dtype=np.bool_)), dtype=np.int64).T.copy()
     if len(pairs) <= SCREENED:
         return pairs
-    score = _kernels.pair_scores(search.table(), search.offsets, search.shrink, pairs)
+    score = _ascent_kernels.pair_scores(search.table(), search.offsets, search.shrink, pairs)
     return pairs[np.sort(np.argsort(-score, kind="stable")[:SCREENED])]
 
 
