@@ -291,3 +291,30 @@ def test_a_quoted_empty_text_is_a_value_where_it_is_declared(tmp_path):
     assert dt.Counts.from_data(path, declared).single("name").tolist() == [1, 1, 1]
     others = dt.Schema([dt.Attribute("name", categories=["b"])])
     assert dt.Counts.from_data(path, others).single("name").tolist() == [1, 2]
+
+
+# ---------------------------------------------------------------------------------- names of columns
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+@pytest.mark.parametrize("folder", ["a=w", "b=1/c=2"])
+def test_the_name_of_a_folder_is_no_column(tmp_path, folder, form):
+    """DuckDB takes ``a=w/t.csv`` for a part of a table whose column a is w everywhere."""
+    place = tmp_path / folder
+    place.mkdir(parents=True)
+    frame = pd.DataFrame({"a": ["x", "y", "y"], "b": [3, 4, 4]})
+    if form == "csv":
+        frame.to_csv(place / "t.csv", index=False)
+    else:
+        frame.to_parquet(place / "t.parquet")
+    schema = dt.Schema.infer(place / f"t.{form}")
+    assert schema.names == ("a", "b")
+    assert dt.Counts.from_data(place / f"t.{form}", schema).single("a").tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("header", [",b", "a,", 'a,""', "a,,c"])
+def test_a_column_of_a_csv_without_a_name_is_refused(tmp_path, header):
+    row = ",".join("1" * len(header.split(",")))
+    (tmp_path / "t.csv").write_text(f"{header}\n{row}\n{row}\n")
+    with pytest.raises(ValueError, match=r"t\.csv has no name for column \d of \d"):
+        dt.Schema.infer(tmp_path / "t.csv")

@@ -38,8 +38,16 @@ def number_of(column: nw.Expr, dtype: Any, whole: bool) -> nw.Expr:
         column = column.cast(nw.String)
     number = column.cast(nw.Float64)
     if dtype.is_float():
-        number = nw.when(~number.is_nan()).then(number)
+        number = nw.when(~is_nan(number)).then(number)
     return number + 0.0
+
+
+def is_nan(number: nw.Expr) -> nw.Expr:
+    """Whether a float is NaN, also where it comes from a Parquet file.
+
+    A file's statistics leave NaN out, so that DuckDB takes it for absent; it forgets them behind a choice.
+    """
+    return nw.when(~number.is_null()).then(number).is_nan()
 
 
 def is_whole(dtype: Any) -> bool:

@@ -16,6 +16,7 @@ from deptriad.data.categories import Value
 from deptriad.data.column_types import (
     Frame,
     held_by,
+    is_nan,
     is_whole,
     number_of,
     require,
@@ -149,7 +150,7 @@ class Encoder:
             require_weight(types, self.weight)
             weight = nw.col(self.weight).cast(nw.Float64)
             missing = weight.is_null() | (
-                weight.is_nan() if types[self.weight].is_float() else False
+                is_nan(weight) if types[self.weight].is_float() else False
             )
             codes.append(nw.when(missing).then(nw.lit(-1.0)).otherwise(weight).alias("weight"))
         return frame.select(*codes)

@@ -15,6 +15,7 @@ import narwhals as nw
 
 from deptriad.data.column_types import Frame, folded, refuse_twice
 from deptriad.data.engines import ENGINES, engine_of
+from deptriad.data.safe_query import refuse_unsafe
 
 if TYPE_CHECKING:
     from deptriad.data.schema import Schema
@@ -27,6 +28,15 @@ SUFFIXES = {
     ".pq": "parquet",
     ".parq": "parquet",
 }
+
+
+SETTINGS = """
+SET enable_progress_bar = false;  -- it would go to the output
+SET autoinstall_known_extensions = false;  -- nothing is fetched
+SET autoload_known_extensions = false;
+SET python_enable_replacements = false;  -- a query's tables are not Python's variables
+SET lock_configuration = true;
+"""
 
 
 def opened(data: Any, query: str | None = None, schema: Schema | None = None) -> Frame:
@@ -85,11 +95,14 @@ def _file(path: str, query: str | None, schema: Schema | None) -> Any:
         if not Path(each).stat().st_size:
             raise ValueError(f"{each} is empty")
     connection = duckdb.connect()
-    connection.execute("SET enable_progress_bar = false")  # it would go to the output
+    connection.execute(SETTINGS)
     with reading(path):
         read = _parquet if "parquet" in kinds else _csv
         relation = read(connection, paths, schema)
-        return relation.query("data", query) if query else relation
+        if query is None:
+            return relation
+        refuse_unsafe(connection, query)
+        return relation.query("data", query)
 
 
 def _kind(path: str) -> str | None:
@@ -152,7 +165,7 @@ def _parquet(connection: Any, paths: Sequence[str], schema: Schema | None) -> An
     for path in paths:
         with reading(path):
             names = _parquet_names(connection, path)
-            relation = connection.read_parquet(glob.escape(path))
+            relation = connection.read_parquet(glob.escape(path), hive_partitioning=False)
             kinds = dict(zip(relation.columns, map(_held, relation.types), strict=True))
         _refuse_names(list(names), path)
         held = {name: kinds[name] for name in names if name in kinds}
@@ -166,7 +179,7 @@ def _parquet(connection: Any, paths: Sequence[str], schema: Schema | None) -> An
                     f"column {name!r} holds {kind} in {path} and {wanted[name]} in files before it, expected one kind"
                 )
     escaped = [glob.escape(path) for path in paths]
-    return connection.read_parquet(escaped, union_by_name=len(paths) > 1)
+    return connection.read_parquet(escaped, union_by_name=len(paths) > 1, hive_partitioning=False)
 
 
 def _parquet_names(connection: Any, path: str) -> list[str]:
@@ -214,6 +227,7 @@ def _csv(connection: Any, paths: Sequence[str], schema: Schema | None) -> Any:
             sample_size=-1,
             union_by_name=len(paths) > 1,
             allow_quoted_nulls=not empty,
+            hive_partitioning=False,
         )
 
     relation = read(declared)
@@ -255,12 +269,21 @@ def _header(connection: Any, path: str, delimiter: str) -> list[str]:
     with reading(path):
         rows = (
             connection.read_csv(
-                glob.escape(path), header=False, all_varchar=True, delimiter=delimiter
+                glob.escape(path),
+                header=False,
+                all_varchar=True,
+                delimiter=delimiter,
+                hive_partitioning=False,
             )
             .limit(1)
             .fetchall()
         )
-    names = [name for row in rows for name in row if name is not None]
+    names = [name or "" for row in rows for name in row]
+    if "" in names:
+        raise ValueError(
+            f"{path} has no name for column {names.index('') + 1} of {len(names)}, expected one for each: name it, or "
+            "leave it out (pandas writes such a column unless index=False)"
+        )
     _refuse_names(names, path)
     return names
 
