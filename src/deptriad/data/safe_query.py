@@ -33,8 +33,8 @@ def refuse_unsafe(connection: Any, query: str) -> None:
         content = cursor.execute("select json_serialize_sql(?)", [query]).fetchone()[0]
     parsed = json.loads(content)
     if parsed.get("error"):
-        kind = str(statements[0].type).rpartition(".")[2]
-        raise ValueError(f"the query is of the kind {kind}, {expected}")
+        other = str(statements[0].type).rpartition(".")[2]
+        raise ValueError(f"the query is of the kind {other}, {expected}")
     parts = list(_parts(parsed))
     named = {"data"} | {entry["key"] for part in parts for entry in _defined(part)}
     for part in parts:
