@@ -13,6 +13,7 @@ SOURCES = ROOT / "src" / "deptriad"
 MAP = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 MODULES = sorted(SOURCES.rglob("*.py"))
 ROOMS = sorted(path.parent.name for path in SOURCES.glob("*/__init__.py"))
+LONGEST = 400
 ONE_FOR_EACH = ("paper", "rivals", "cli")
 """Rooms with a file for each item, measure or group of commands, which the map does not list."""
 
@@ -116,3 +117,8 @@ def test_private_modules_are_imported_in_their_room_only():
             if name.startswith("deptriad.") and private and not name.startswith(f"{package}."):
                 found.append(f"{named(path)} imports {name}")
     assert not found
+
+
+def test_no_module_is_too_long_to_read():
+    lines = {named(path): path.read_text(encoding="utf-8").count("\n") for path in MODULES}
+    assert not {name: number for name, number in lines.items() if number > LONGEST}
