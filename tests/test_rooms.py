@@ -62,8 +62,9 @@ def test_the_map_is_in_the_order_of_the_contract():
 def test_the_map_names_the_modules_of_a_room(room):
     modules = {path.stem for path in (SOURCES / room).glob("*.py") if path.stem[0] != "_"}
     listed = rows_of_the_map()[room]
-    assert not modules - listed, f"docs/architecture.md: add these to the row of {room}/"
-    assert not listed - modules, f"docs/architecture.md: the row of {room}/ names what is not there"
+    added, gone = sorted(modules - listed), sorted(listed - modules)
+    assert not added, f"docs/architecture.md: the row of {room}/ does not name {added}"
+    assert not gone, f"docs/architecture.md: the row of {room}/ names {gone}, which are not there"
 
 
 def test_what_the_map_points_to_is_there():
