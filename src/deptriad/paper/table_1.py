@@ -11,7 +11,7 @@ import numpy as np
 import deptriad as dt
 from deptriad.paper import costs
 from deptriad.paper.item import Cells, Claim, Item, Outcome, Row, Work, named
-from deptriad.rivals import channels, hcc_1, measures
+from deptriad.rivals import channels, measures
 
 PAPER = {
     "mi": ("MI", True, False, "none"),
@@ -144,7 +144,8 @@ def _bounds(rows: Sequence[Row]) -> Claim:
 
 def _mechanisms() -> Claim:
     grr = float(np.asarray(measures["its"].measure(WORST, 1.0)))
-    unary = float(np.asarray(hcc_1.measure(WORST, 1.0, mechanism=lambda e: channels.unary(4, e))))
+    matrices = {"mechanism": lambda epsilon: channels.unary(4, epsilon)}
+    unary = float(np.asarray(measures["hcc-1"].measure(WORST, 1.0, **matrices)))
     holds = grr >= unary * (1.0 - 1e-9)
     return Claim(
         "ITS, in O(ab), covers two-level mechanisms, unary encoding among them",

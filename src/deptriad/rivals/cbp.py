@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from deptriad.rivals.measure import Measure, best_of, for_each_budget, known_table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import ArrayLike
-
-    from deptriad.tables.table import Conditional
-    from deptriad.utils.arrays import Floats
+from deptriad.rivals.measure import Answer, Measure, Table, best_of, for_each_budget, known_table
+from deptriad.utils.arrays import Floats
 
 MOST_VALUES = 20
 """Source values up to which their 2^b sets are enumerated."""
@@ -23,7 +17,7 @@ BLOCK = 12
 """Source values whose sets are taken together."""
 
 
-def measure(table: ArrayLike | Conditional, epsilon: ArrayLike) -> float | Floats:
+def measure(table: Table, epsilon: ArrayLike) -> Answer:
     """Leakage by enumeration of all 2^b sets of source values, CBP-style.
 
     The algorithm published as CBP is not available, so this is what is known of it: two levels of probability, e^ε
@@ -82,10 +76,8 @@ def _set_masses(table: Floats) -> Floats:
 MEASURE = Measure(
     name="cbp",
     title="Subset enumeration, CBP-style",
-    measure=measure,
     bounds="the worst case",
     mechanisms="any (published for GRR)",
-    precompute="–",
     query="O(a 2^b)",
-    memory="O(ab)",
+    at_once=measure,
 )

@@ -6,17 +6,11 @@ rounded towards privacy, by which the measures would differ from their published
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from deptriad.tables.table import TOLERANCE
-from deptriad.utils.arrays import as_budget
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from deptriad.utils.arrays import Floats
+from deptriad.utils.arrays import Floats, as_budget
 
 MOST_BITS = 16
 """Source values up to which a unary encoding, with 2^b reports, is written out."""

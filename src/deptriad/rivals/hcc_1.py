@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from deptriad.rivals.channels import as_channel, as_private_channel, grr
-from deptriad.rivals.measure import Fixed, Measure, Prepared, for_each_budget, known_table
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from deptriad.tables.table import Conditional
-    from deptriad.utils.arrays import Floats
-
-    Mechanism: TypeAlias = ArrayLike | Callable[[float], ArrayLike]
+from deptriad.rivals.measure import (
+    Answer,
+    Fixed,
+    Measure,
+    Prepared,
+    Table,
+    for_each_budget,
+    known_table,
+)
+from deptriad.utils.arrays import Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +28,7 @@ class Family:
     table: Floats
     mechanism: Callable[[float], ArrayLike]
 
-    def leakage(self, epsilon: ArrayLike) -> float | Floats:
+    def leakage(self, epsilon: ArrayLike) -> Answer:
         """The actual leakage of the mechanism at each budget."""
         return for_each_budget(self._at, epsilon)
 
@@ -36,31 +37,20 @@ class Family:
         return _actual(self.table, channel, epsilon)
 
 
-def prepare(table: ArrayLike | Conditional, *, mechanism: Mechanism | None = None) -> Prepared:
-    """The leakage of a matrix, from one matrix product; a mechanism that depends on the budget needs one a query."""
-    entries = known_table(table)
-    if mechanism is None:
-        return Family(entries, lambda epsilon: grr(entries.shape[1], epsilon))
-    if callable(mechanism):
-        return Family(entries, mechanism)
-    return Fixed(_actual(entries, as_channel(mechanism, entries.shape[1]), np.inf))
-
-
-def measure(
-    table: ArrayLike | Conditional, epsilon: ArrayLike, *, mechanism: Mechanism | None = None
-) -> float | Floats:
+def prepare(
+    table: Table, *, mechanism: ArrayLike | Callable[[float], ArrayLike] | None = None
+) -> Prepared:
     """Actual leakage of a mechanism Q: ``ln max_y max_x M[y, x] / min_x' M[y, x']`` with M = Q Pᵀ.
 
     Parameters
     ----------
     table
         p(source | target), a row for each target value.
-    epsilon
-        Budget at which the mechanism runs. A matrix has its own: then ``epsilon`` only gives the result its shape.
     mechanism
-        The transition matrix p(report | source value), with a row for each report; or a function that makes an
-        ε-LDP one for a budget. By default generalised randomised response. ``deptriad.rivals.channels`` has
-        ``grr`` and ``unary``.
+        The transition matrix p(report | source value), with a row for each report: one matrix product says it all, and
+        a budget only gives the result its shape. Or a function that makes an ε-LDP one for a budget, which takes a
+        product a query; by default generalised randomised response. ``deptriad.rivals.channels`` has ``grr`` and
+        ``unary``.
 
     Raises
     ------
@@ -78,7 +68,12 @@ def measure(
     >>> round(hcc_1(table, 1.0, mechanism=[[0.8, 0.8, 0.2, 0.2], [0.2, 0.2, 0.8, 0.8]]), 6)
     0.753772
     """
-    return prepare(table, mechanism=mechanism).leakage(epsilon)
+    entries = known_table(table)
+    if mechanism is None:
+        return Family(entries, lambda epsilon: grr(entries.shape[1], epsilon))
+    if callable(mechanism):
+        return Family(entries, mechanism)
+    return Fixed(_actual(entries, as_channel(mechanism, entries.shape[1]), np.inf))
 
 
 def _actual(table: Floats, channel: Floats, epsilon: float) -> float:
@@ -96,11 +91,8 @@ def _actual(table: Floats, channel: Floats, epsilon: float) -> float:
 MEASURE = Measure(
     name="hcc-1",
     title="HCC-1: from the transition matrix",
-    measure=measure,
     bounds="the actual leakage of one mechanism",
     mechanisms="any, by its matrix; GRR by default",
-    precompute="–",
     query="O(abm)",
-    memory="O(ab)",
     prepare=prepare,
 )

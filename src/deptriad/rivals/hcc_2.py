@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import ArrayLike
 
-from deptriad.rivals.measure import Measure, best_of, for_each_budget, known_table
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from deptriad.tables.table import Conditional
-    from deptriad.utils.arrays import Floats
+from deptriad.rivals.measure import Answer, Measure, Table, best_of, for_each_budget, known_table
+from deptriad.utils.arrays import Floats
 
 
-def measure(table: ArrayLike | Conditional, epsilon: ArrayLike) -> float | Floats:
+def measure(table: Table, epsilon: ArrayLike) -> Answer:
     """Leakage under the worst ε-LDP mechanism (the paper's CPL*), as the algorithm of its appendix finds it.
 
     For each ordered pair of target values the source values are sorted by descending ratio of their two
@@ -56,10 +50,7 @@ def _best_prefix(more: Floats, others: Floats, epsilon: float) -> float:
 MEASURE = Measure(
     name="hcc-2",
     title="HCC-2: sorted ratios of every pair",
-    measure=measure,
     bounds="the worst case",
-    mechanisms="any",
-    precompute="–",
     query="O(a²b log b)",
-    memory="O(ab)",
+    at_once=measure,
 )

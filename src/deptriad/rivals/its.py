@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from deptriad.rivals import hcc_2
-from deptriad.rivals.measure import Measure, known_table, leakage_of
+from deptriad.rivals.measure import Answer, Measure, Table, known_table, leakage_of
 from deptriad.utils.arrays import as_budget, scalar_or_array
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from deptriad.tables.table import Conditional
-    from deptriad.utils.arrays import Floats
 
 
 def measure(
-    table: ArrayLike | Conditional,
-    epsilon: ArrayLike,
-    *,
-    mechanism: Literal["grr", "unary"] = "grr",
-) -> float | Floats:
+    table: Table, epsilon: ArrayLike, *, mechanism: Literal["grr", "unary"] = "grr"
+) -> Answer:
     """Leakage of a mechanism whose reports have two levels of probability, e^ε to 1.
 
     Parameters
@@ -59,10 +51,8 @@ def measure(
 MEASURE = Measure(
     name="its",
     title="ITS: two-level mechanisms",
-    measure=measure,
     bounds="the actual leakage of one mechanism",
     mechanisms="GRR (default) or full unary encoding",
-    precompute="–",
     query="O(ab)",
-    memory="O(ab)",
+    at_once=measure,
 )

@@ -9,18 +9,20 @@ cancels.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from deptriad.rivals.measure import Measure, best_of, for_each_budget, known_table, leakage_of
-from deptriad.utils.arrays import as_budget, scalar_or_array
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from deptriad.tables.table import Conditional
-    from deptriad.utils.arrays import Floats
+from deptriad.rivals.measure import (
+    Answer,
+    Measure,
+    Table,
+    best_of,
+    for_each_budget,
+    known_table,
+    leakage_of,
+)
+from deptriad.utils.arrays import Floats, as_budget, scalar_or_array
 
 Piece = tuple[float, float]
 """A gap and a lower."""
@@ -37,7 +39,7 @@ class Pieces:
     lower: Floats
     point: Floats
 
-    def leakage(self, epsilon: ArrayLike) -> float | Floats:
+    def leakage(self, epsilon: ArrayLike) -> Answer:
         """The largest answer of any pair, each found by binary search: O(a² log b)."""
         return for_each_budget(lambda budget: best_of(*self._at(budget), budget), epsilon)
 
@@ -114,23 +116,19 @@ class LeakageFunction:
     gap: Floats
     lower: Floats
 
-    def leakage(self, epsilon: ArrayLike) -> float | Floats:
+    def leakage(self, epsilon: ArrayLike) -> Answer:
         """The leakage at each budget, by binary search: O(log k)."""
         budget = as_budget(epsilon)
         piece = np.searchsorted(self.start, budget, side="right") - 1
         return scalar_or_array(leakage_of(self.gap[piece], self.lower[piece], budget))
 
 
-def pieces(table: ArrayLike | Conditional) -> Pieces:
+def pieces(table: Table) -> Pieces:
     """The pieces of every ordered pair of target values: O(a²b log b) time, O(a²b) numbers."""
     entries = known_table(table)
     each = [_pieces_over(more, entries) for more in entries]
-    return Pieces(
-        *(
-            np.concatenate([getattr(part, name) for part in each])
-            for name in ("gap", "lower", "point")
-        )
-    )
+    columns = zip(*((part.gap, part.lower, part.point) for part in each), strict=True)
+    return Pieces(*map(np.concatenate, columns))
 
 
 def _pieces_over(more: Floats, others: Floats) -> Pieces:
@@ -162,12 +160,12 @@ def _join_until(gap: Floats, lower: Floats, odds: Floats) -> Floats:
     return np.logaddexp(0.0, -focus)
 
 
-def prepare(table: ArrayLike | Conditional) -> LeakageFunction:
+def prepare(table: Table) -> LeakageFunction:
     """The leakage function of a table, by way of the pieces of every pair."""
     return pieces(table).merged()
 
 
-def measure(table: ArrayLike | Conditional, epsilon: ArrayLike) -> float | Floats:
+def measure(table: Table, epsilon: ArrayLike) -> Answer:
     """Leakage under the worst ε-LDP mechanism (the paper's CPL*) from the pieces of every pair of target values.
 
     For a pair with probabilities q and d, those source values with q > d are sorted by descending q/d. With Q and D
@@ -198,11 +196,10 @@ def measure(table: ArrayLike | Conditional, epsilon: ArrayLike) -> float | Float
 MEASURE = Measure(
     name="ltm",
     title="LTM: piecewise leakage function",
-    measure=measure,
     bounds="the worst case",
-    mechanisms="any",
     precompute="O(a²(b+k) log b)",
     query="O(log k)",
     memory="O(k)",
     prepare=prepare,
+    at_once=measure,
 )

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from deptriad.curves.lines import LARGE_BUDGET
 from deptriad.tables.table import Box, Conditional, as_conditional
-from deptriad.utils.arrays import as_budget, scalar_or_array
+from deptriad.utils.arrays import Floats, as_budget, scalar_or_array
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+Table: TypeAlias = ArrayLike | Conditional
+"""p(source | target) that is known, a row for each target value."""
 
-    from deptriad.utils.arrays import Floats
+Answer: TypeAlias = float | Floats
+"""A float for one budget, an array for an array of them."""
 
 Bounds = Literal["nothing", "the actual leakage of one mechanism", "the worst case"]
 
@@ -23,11 +25,11 @@ Bounds = Literal["nothing", "the actual leakage of one mechanism", "the worst ca
 class Prepared(Protocol):
     """A table made ready to be asked about many budgets."""
 
-    def leakage(self, epsilon: ArrayLike) -> float | Floats:
+    def leakage(self, epsilon: ArrayLike) -> Answer:
         """What the measure says at each budget."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Measure:
     """A way to say how much releasing the source tells about the target.
 
@@ -37,20 +39,19 @@ class Measure:
         Its key in ``measures``.
     title
         What it is.
-    measure
-        ``measure(table, epsilon, ...)``, in nats unless it says otherwise: a float for one budget, an array for
-        an array of them.
     bounds
         Which leakage the number is never below, rounding aside.
     mechanisms
         The ε-LDP mechanisms that statement is about.
     precompute, query, memory
         Orders, as this package implements it, for a target values, b source values, m reports of a mechanism and
-        k pieces of the curve. Without ``prepare`` the table itself is kept.
+        k pieces of the curve.
     takes_uncertainty
         Whether it takes a Box in place of a table.
     prepare
-        ``prepare(table, ...)``: what to keep when many budgets will be asked about.
+        ``prepare(table, ...)``: what to keep when many budgets will be asked about; without it, the table itself.
+    at_once
+        ``at_once(table, epsilon, ...)``: the answer where it takes less than to prepare.
 
     Examples
     --------
@@ -64,14 +65,21 @@ class Measure:
 
     name: str
     title: str
-    measure: Callable[..., float | Floats]
     bounds: Bounds
-    mechanisms: str
-    precompute: str
+    mechanisms: str = "any"
+    precompute: str = "–"
     query: str
-    memory: str
+    memory: str = "O(ab)"
     takes_uncertainty: bool = False
     prepare: Callable[..., Prepared] | None = None
+    at_once: Callable[..., Answer] | None = None
+
+    def measure(self, table: Table | Box, epsilon: ArrayLike, **options: Any) -> Answer:
+        """The leakage at each budget, in nats unless the title says otherwise; the options are the measure's own."""
+        if self.at_once:
+            return self.at_once(table, epsilon, **options)
+        assert self.prepare, f"{self.name} has neither prepare nor at_once"
+        return self.prepare(table, **options).leakage(epsilon)
 
     @property
     def facts(self) -> dict[str, str | bool]:
@@ -85,12 +93,12 @@ class Fixed:
 
     value: float
 
-    def leakage(self, epsilon: ArrayLike) -> float | Floats:
+    def leakage(self, epsilon: ArrayLike) -> Answer:
         """That number, for each budget."""
         return scalar_or_array(np.full(as_budget(epsilon).shape, self.value))
 
 
-def known_table(table: ArrayLike | Conditional) -> Floats:
+def known_table(table: Table) -> Floats:
     """The entries of a checked table; a box is refused."""
     if isinstance(table, Box):
         raise ValueError(
@@ -100,7 +108,7 @@ def known_table(table: ArrayLike | Conditional) -> Floats:
     return as_conditional(table).table
 
 
-def for_each_budget(answer: Callable[[float], float], epsilon: ArrayLike) -> float | Floats:
+def for_each_budget(answer: Callable[[float], float], epsilon: ArrayLike) -> Answer:
     """Answers for one budget at a time, put together in the shape of the budgets."""
     budget = as_budget(epsilon)
     values = np.array([answer(float(one)) for one in budget.flat], dtype=np.float64)

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import ArrayLike
 
-from deptriad.rivals.measure import Fixed, Measure, known_table
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from deptriad.tables.table import Conditional
-    from deptriad.utils.arrays import Floats
+from deptriad.rivals.measure import Fixed, Measure, Table, known_table
+from deptriad.utils.arrays import Floats
 
 
-def joint_distribution(table: ArrayLike | Conditional, weights: ArrayLike | None = None) -> Floats:
+def joint_distribution(table: Table, weights: ArrayLike | None = None) -> Floats:
     """p(target, source) from p(source | target) and the weights of the target values.
 
     Parameters
@@ -41,18 +35,7 @@ def joint_distribution(table: ArrayLike | Conditional, weights: ArrayLike | None
     return np.asarray(conditional * (weight / weight.sum())[:, None])
 
 
-def prepare(table: ArrayLike | Conditional, *, weights: ArrayLike | None = None) -> Fixed:
-    """The mutual information, which no budget changes."""
-    from scipy.special import rel_entr
-
-    joint = joint_distribution(table, weights)
-    independent = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0)
-    return Fixed(max(0.0, float(rel_entr(joint, independent).sum())))
-
-
-def measure(
-    table: ArrayLike | Conditional, epsilon: ArrayLike, *, weights: ArrayLike | None = None
-) -> float | Floats:
+def prepare(table: Table, *, weights: ArrayLike | None = None) -> Fixed:
     """Mutual information of source and target in nats, whatever the budget. It bounds nothing.
 
     It is an average, and privacy is about the worst case: a rare target value that one report reveals hardly
@@ -62,8 +45,6 @@ def measure(
     ----------
     table
         p(source | target), a row for each target value.
-    epsilon
-        Not used, but checked; the result has its shape.
     weights
         The distribution of the target (or its counts); uniform by default.
 
@@ -73,13 +54,16 @@ def measure(
     >>> round(measures["mi"].measure([[1.0, 0.0], [0.0, 1.0]], 1.0), 6)  # ln 2
     0.693147
     """
-    return prepare(table, weights=weights).leakage(epsilon)
+    from scipy.special import rel_entr
+
+    joint = joint_distribution(table, weights)
+    independent = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0)
+    return Fixed(max(0.0, float(rel_entr(joint, independent).sum())))
 
 
 MEASURE = Measure(
     name="mi",
     title="MI: mutual information, in nats",
-    measure=measure,
     bounds="nothing",
     mechanisms="none, ε is ignored",
     precompute="O(ab)",

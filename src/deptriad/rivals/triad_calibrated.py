@@ -2,40 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from deptriad.curves.leakage import triad
-from deptriad.rivals.measure import Measure, known_table
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from deptriad.curves.triad import Triad
-    from deptriad.tables.table import Conditional
-    from deptriad.utils.arrays import Floats
-
-CALIBRATE_AT = 0.1
-"""Budget ε₀ of calibration unless another is given."""
+from deptriad.curves.triad import Triad
+from deptriad.rivals.measure import Measure, Table, known_table
 
 
-def prepare(table: ArrayLike | Conditional, *, calibrate_at: float = CALIBRATE_AT) -> Triad:
-    """The triad that is exact at ε₀."""
-    return triad(known_table(table), calibrate_at=calibrate_at)
-
-
-def measure(
-    table: ArrayLike | Conditional, epsilon: ArrayLike, *, calibrate_at: float = CALIBRATE_AT
-) -> float | Floats:
+def prepare(table: Table, *, calibrate_at: float = 0.1) -> Triad:
     """Upper bound on the leakage under any ε-LDP mechanism for budgets ε ≥ ε₀ only; exact at ε₀.
 
     Parameters
     ----------
     table
         p(source | target), a row for each target value.
-    epsilon
-        Budget of the mechanism. Below ``calibrate_at`` the answer is an estimate, not a bound.
     calibrate_at
-        The budget ε₀.
+        The budget ε₀. Below it the answer is an estimate, not a bound.
 
     Examples
     --------
@@ -44,13 +24,12 @@ def measure(
     >>> round(calibrated(table, 1.0), 6), round(calibrated(table, 1.0, calibrate_at=1.0), 6)
     (0.661925, 0.631163)
     """
-    return prepare(table, calibrate_at=calibrate_at).leakage(epsilon)
+    return triad(known_table(table), calibrate_at=calibrate_at)
 
 
 MEASURE = Measure(
     name="triad-calibrated",
     title="Triad (α, β, δ) calibrated at ε₀",
-    measure=measure,
     bounds="the worst case",
     mechanisms="any, for ε ≥ ε₀",
     precompute="O(a²b)",

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from deptriad.curves.leakage import uncalibrated
-from deptriad.rivals.measure import Measure, known_table
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from deptriad.curves.triad import Triad
-    from deptriad.tables.table import Conditional
-    from deptriad.utils.arrays import Floats
+from deptriad.curves.triad import Triad
+from deptriad.rivals.measure import Measure, Table, known_table
 
 
-def prepare(table: ArrayLike | Conditional) -> Triad:
-    """The three numbers, as a triad whose ``beta`` plays γ."""
-    return uncalibrated(known_table(table))
-
-
-def measure(table: ArrayLike | Conditional, epsilon: ArrayLike) -> float | Floats:
+def prepare(table: Table) -> Triad:
     """Upper bound on the leakage under any ε-LDP mechanism from (α, γ, δ), extreme ratios alone.
+
+    Returns
+    -------
+    The three numbers, as a triad whose ``beta`` plays γ.
 
     Examples
     --------
@@ -30,15 +21,13 @@ def measure(table: ArrayLike | Conditional, epsilon: ArrayLike) -> float | Float
     >>> round(measures["triad-uncalibrated"].measure(table, 1.0), 6)
     0.795423
     """
-    return prepare(table).leakage(epsilon)
+    return uncalibrated(known_table(table))
 
 
 MEASURE = Measure(
     name="triad-uncalibrated",
     title="Uncalibrated triad (α, γ, δ)",
-    measure=measure,
     bounds="the worst case",
-    mechanisms="any",
     precompute="O(a²b)",
     query="O(1)",
     memory="O(1)",
