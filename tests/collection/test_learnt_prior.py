@@ -71,7 +71,7 @@ def test_one_cell_is_covered_at_its_level_and_not_much_more():
     covered = 0
     for row in values:
         total = np.array([[float(row.sum())]])
-        sums = PairSums(n, total, np.array([float(n)]), total, total, np.array([float(n)]), 1.0)
+        sums = PairSums(n, 1.0, total, np.array([float(n)]), total, total, np.array([float(n)]))
         lower, upper = _raw_bounds(sums)
         covered += bool(lower <= 0.3 <= upper)
     assert 0.5 <= covered / 400 < 1.0

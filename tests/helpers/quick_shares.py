@@ -1,7 +1,6 @@
 """Shares from new reports, without the way through a frame."""
 
 from deptriad.collection import report_format
-from deptriad.collection.question import read_labels
 from deptriad.collection.sample import Sample
 from deptriad.collection.score_sums import Records
 
@@ -19,7 +18,7 @@ def quick(strategy, rng, names, codes):
         asked, told, found = columns["view"].codes, columns["report"], []
         for place in strategy._places(names):
             question, own = strategy.questions[place], told[asked == place]
-            one = read_labels(question, own.tolist()) if question.labelled else read(question, own)
+            one = question.read(own.tolist())
             found.append(Records((question.mechanism,), (one,), n))
     else:
         own = [each for name in names for each in strategy.questions if each.name == name]

@@ -6,27 +6,24 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from deptriad.collection.marginal import estimate
 from deptriad.collection.post_processing import Post
 from deptriad.collection.sample import Sample
 from deptriad.collection.sample_with_fakes import SampleWithFakes
-from deptriad.collection.score_sums import Simulation
 from deptriad.collection.simulation import simulate
 from deptriad.collection.split import Split, as_strategy
 from deptriad.collection.strategy import Strategy
+from deptriad.data.results import columns_of
 from deptriad.data.schema import Schema
 from deptriad.metrics import total_variation_distance
 from deptriad.utils.arrays import Floats, as_whole
+from deptriad.utils.progress import Progress
 from deptriad.utils.text import aligned
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from deptriad.utils.progress import Progress
 
 Maker = Callable[[float, int], Any]
 """From a budget and a number of attributes to a strategy or a plan."""
@@ -67,8 +64,7 @@ class Study:
         """A frame with a row for each strategy, k and ε."""
         from deptriad.data import engines
 
-        columns = {name: [getattr(row, name) for row in self.rows] for name in Distance._fields}
-        return engines.made(columns, kind)
+        return engines.made(columns_of(self.rows, Distance._fields), kind)
 
     def __repr__(self) -> str:
         budgets = sorted({row.epsilon for row in self.rows})
@@ -175,23 +171,11 @@ def _distance(
 ) -> float:
     """Mean distance of all views in one collection."""
     reports = simulate(counts, strategy, rng)
-    together = not isinstance(strategy, SampleWithFakes) and getattr(strategy, "k", 2) > 1
-    if together:
-        found = (estimate(strategy, reports, view, post).frequencies for view in views)
-    else:
-        found = (shares for shares in _products(strategy, reports, list(views), post))
+    if strategy.true_reports == "all" or getattr(strategy, "k", 1) > 1:
+        found = [estimate(strategy, reports, view, post).frequencies for view in views]
+    else:  # no two attributes are reported together: products of one-way marginals
+        names = dict.fromkeys(name for view in views for name in view)
+        single = {name: estimate(strategy, reports, name, post).frequencies for name in names}
+        found = [reduce(np.multiply.outer, [single[name] for name in view]) for view in views]
     pairs = zip(found, views.values(), strict=True)
     return float(np.mean([total_variation_distance(one, truth) for one, truth in pairs]))
-
-
-def _products(
-    strategy: Strategy, reports: Simulation, views: list[tuple[str, ...]], post: Post
-) -> Iterator[Floats]:
-    """Products of one-way marginals."""
-    single = {
-        name: estimate(strategy, reports, name, post).frequencies
-        for name in dict.fromkeys(name for view in views for name in view)
-    }
-    return (
-        np.asarray(reduce(np.multiply.outer, [single[name] for name in view])) for view in views
-    )

@@ -20,7 +20,7 @@ ends of the set are 0, 1 or roots of two quadratics. Where x is rare, the set is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Self
 
@@ -42,15 +42,15 @@ MOST_USERS = 10**11
 
 
 class PairSums(NamedTuple):
-    """Sums over n users of J, K, J², JK and K², target × source; and the range of w for all θ in [0, 1]."""
+    """Over n users: the range of w for all θ in [0, 1]; and the sums of J, K, J², JK and K², target × source."""
 
     n: int
+    reach: float
     joint: Floats
     single: Floats
     joint_square: Floats
     product: Floats
     single_square: Floats
-    reach: float
 
 
 Pairs = dict[tuple[str, str], PairSums]
@@ -138,60 +138,55 @@ def _thin(schema: Schema, pairs: Pairs, min_records: int) -> tuple[ThinValue, ..
 def product_sums(answers: Answers, pair: tuple[str, str]) -> PairSums:
     """Of two attributes that are reported by themselves: J = z_source(u)·z_target(x) and K = z_target(x)."""
     source, target = answers.mechanisms  # type: ignore[union-attr]
-
-    def of(powers: Sequence[int]) -> Floats:
-        return np.asarray(answers.sums(powers)).T
-
     _some(answers.n, pair)
     low, high = source.score_range()
     least, most = target.score_range()
     corners = [one * two for one in (low - 1.0, high) for two in (least, most)]
-    return PairSums(
-        answers.n,
-        of([1, 1]),
-        of([0, 1])[:, 0],
-        of([2, 2]),
-        of([1, 2]),
-        of([0, 2])[:, 0],
-        max(corners) - min(corners),
-    )
+    reach = max(corners) - min(corners)
+    powers = ([1, 1], [2, 2], [1, 2], [0, 1], [0, 2])
+    joint, square, product, single, single_square = (answers.sums(each).T for each in powers)
+    return PairSums(answers.n, reach, joint, single[:, 0], square, product, single_square[:, 0])
 
 
 def view_sums(answers: Answers, view: Question, pair: tuple[str, str]) -> PairSums | None:
     """Of attributes in one joint report: J is the score of the joint value, summed over others, and K = Σ_u J(u, x)."""
     if not answers.n:
         return None
-    order = [view.names.index(name) for name in reversed(pair)]
-    shape = [view.sizes[axis] for axis in order]
-    sums = [
-        np.zeros(shape),
-        np.zeros(shape[0]),
-        np.zeros(shape),
-        np.zeros(shape),
-        np.zeros(shape[0]),
-    ]
-    for counts, scores in answers.scored():
-        joint = summed_scores(scores, view.sizes, order)
+
+    def terms(joint: Floats) -> list[Floats]:
         single = joint.sum(axis=2)
-        terms = [joint, single, joint**2, joint * single[:, :, None], single**2]
-        for total, term in zip(sums, terms, strict=True):
-            total += np.tensordot(counts, term, axes=(0, 0))
+        return [joint, single, joint**2, joint * single[:, :, None], single**2]
+
+    sums = summed_terms(answers, view, pair[::-1], terms)
     # J sums scores of r values and K of r·b: that bounds both
-    inner = view.mechanism.size // (shape[0] * shape[1])
-    bounds = [view.mechanism.score_range(count) for count in (inner, inner * shape[1])]
+    inner = view.mechanism.size // sums[0].size
+    bounds = [view.mechanism.score_range(count) for count in (inner, inner * sums[0].shape[1])]
     least, most = zip(*bounds, strict=True)
     reach = (most[0] - min(least[1], 0.0)) - (least[0] - max(most[1], 0.0))
-    return PairSums(answers.n, sums[0], sums[1], sums[2], sums[3], sums[4], reach)
+    return PairSums(answers.n, reach, *sums)
+
+
+def summed_terms(
+    answers: Answers, view: Question, names: Sequence[str], terms: Callable[[Floats], list[Floats]]
+) -> list[Floats]:
+    """Sums over a view's users of terms, made of a report's scores of all values of some attributes."""
+    order = [view.names.index(name) for name in names]
+    nobody = summed_scores(np.zeros((0, view.mechanism.size)), view.sizes, order)
+    sums = [term.sum(axis=0) for term in terms(nobody)]
+    for counts, scores in answers.scored():
+        of_reports = terms(summed_scores(scores, view.sizes, order))
+        for total, term in zip(sums, of_reports, strict=True):
+            total += np.tensordot(counts, term, axes=(0, 0))
+    return sums
 
 
 def added(views: Sequence[PairSums | None], pair: tuple[str, str]) -> PairSums:
     """The sums of several views together; None for one that nobody was asked."""
     found = [each for each in views if each is not None]
-    _some(sum(each.n for each in found), pair)
-    totals = [np.sum(parts, axis=0) for parts in list(zip(*found, strict=True))[:-1]]
-    n, joint, single, joint_square, product, single_square = totals
-    reach = max(each.reach for each in found)
-    return PairSums(int(n), joint, single, joint_square, product, single_square, reach)
+    n = sum(each.n for each in found)
+    _some(n, pair)
+    _, reach, *sums = zip(*found, strict=True)
+    return PairSums(n, max(reach), *(np.sum(parts, axis=0) for parts in sums))
 
 
 def _some(n: int, pair: tuple[str, str]) -> None:

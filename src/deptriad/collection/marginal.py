@@ -5,9 +5,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from deptriad.collection.post_processing import POSTS, Post
 from deptriad.collection.split import as_strategy
@@ -16,9 +17,6 @@ from deptriad.metrics import total_variation_distance
 from deptriad.utils import html_table
 from deptriad.utils.arrays import Floats
 from deptriad.utils.text import printable
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 FAR, ENOUGH = 8.0, 50
 """Standard errors above 1 that chance does not explain, and reports from which on these errors can be believed."""
@@ -142,7 +140,7 @@ def estimate(
     if post not in POSTS:
         raise ValueError(f"post is {post!r}, expected 'raw', 'clip' or 'norm_sub'")
     asked = as_strategy(strategy)
-    names = asked.asked([attributes] if isinstance(attributes, str) else attributes)
+    names = asked.asked(attributes)
     shares = asked.shares(asked.read(reports, names), names)
     _warn_if_impossible(shares, names)
     return Marginal(

@@ -104,23 +104,18 @@ def _written(
 ) -> int:
     import pyarrow.parquet as pq
 
-    done, writer = 0, None
-    try:
+    def reported(codes: NDArray[Any]) -> Any:
+        wide = _widened(codes, asked.released, asked.schema)
+        return report_format.arrow(asked.report(wide, rng))
+
+    done = 0
+    nobody = reported(np.zeros((0, len(asked.released)), dtype=np.int16))
+    with pq.ParquetWriter(path, marked(nobody.schema, asked)) as writer:
         for batch in _allowed(frame, asked.released):
-            codes = _widened(np.column_stack(batch), asked.released, asked.schema)
-            table = report_format.arrow(asked.report(codes, rng))
-            writer = writer or pq.ParquetWriter(path, marked(table.schema, asked))
-            writer.write_table(table)
+            writer.write_table(reported(np.column_stack(batch)))
             done += len(batch[0])
             if progress:
                 progress(done, None)
-        if writer is None:
-            empty = np.zeros((0, len(asked.schema)), dtype=np.int16)
-            table = report_format.arrow(asked.report(empty, rng))
-            writer = pq.ParquetWriter(path, marked(table.schema, asked))
-    finally:
-        if writer is not None:
-            writer.close()
     return done
 
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from deptriad.utils.arrays import Floats
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 Post = Literal["raw", "clip", "norm_sub"]
 

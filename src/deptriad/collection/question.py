@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -51,6 +52,18 @@ class Question:
         """Whether its reports are written as labels."""
         return len(self.attributes) == 1 and self.mechanism.names_values
 
+    def read(self, texts: list[Any]) -> NDArray[Any]:
+        """Reports from what was written."""
+        if not self.labelled:
+            return report_format.read(self.mechanism, texts, self.name)
+        codes = {value: code for code, value in enumerate(self.attributes[0].values)}
+        found = [codes.get(text, -1) for text in texts]
+        if -1 in found:
+            raise ValueError(
+                f"the report {texts[found.index(-1)]!r} of {self.name!r} is none of its values: {self.attributes[0]!r}"
+            )
+        return np.array(found, dtype=np.int64)
+
     def column(self, reports: NDArray[Any]) -> Column:
         """Reports as they are written."""
         if self.labelled:
@@ -58,19 +71,19 @@ class Question:
         return report_format.spelt(self.mechanism, reports)
 
 
-def mechanism_of(name: str, epsilon: float, size: int, attribute: str) -> Mechanism:
-    """A mechanism by its key; "auto" is the better of GRR and OLH."""
-    if name == "auto":
-        name = expected_error.choose(name, epsilon, size)
+def question_by(name: str, epsilon: float, *attributes: Attribute) -> Question:
+    """Ask for attributes by a mechanism's key; "auto" is the better of GRR and OLH."""
+    size = math.prod(each.size for each in attributes)
+    name = expected_error.choose(name, epsilon, size)
     if name not in mechanisms:
         raise ValueError(
             f"mechanism is {name!r}, expected 'auto' or one of {', '.join(mechanisms)}"
         )
     if size < 2:
         raise ValueError(
-            f"attribute {attribute!r} has one value, so that there is nothing to ask: leave it out of the schema"
+            f"attribute {attributes[0].name!r} has one value, so that there is nothing to ask: leave it out"
         )
-    return mechanisms[name](size, epsilon)
+    return Question(attributes, mechanisms[name](size, epsilon))
 
 
 def draw(count: int, below: int, rng: Generator) -> NDArray[Any]:
@@ -81,10 +94,7 @@ def draw(count: int, below: int, rng: Generator) -> NDArray[Any]:
 
 def joint(codes: NDArray[Any], question: Question) -> NDArray[Any]:
     """Codes of the joint values of a question's attributes."""
-    cell = np.zeros(len(codes), dtype=np.int64)
-    for place, size in enumerate(question.sizes):
-        cell = cell * size + codes[:, place]
-    return cell
+    return np.asarray(np.ravel_multi_index(tuple(codes.T), question.sizes))
 
 
 # --- reading reports ------------------------------------------------------------------------------------------------
@@ -112,7 +122,7 @@ def read_columns(reports: Any, questions: Sequence[Question]) -> Iterable[NDArra
             held = column_types.held_by(types[name])
             yield labels_of(frame, report_format.label_attribute(question.attributes[0], held))
         else:
-            yield read_texts(question, texts_of(frame, name))
+            yield question.read(texts_of(frame, name))
 
 
 def labels_of(frame: Frame, attribute: Attribute) -> NDArray[Any]:
@@ -123,20 +133,3 @@ def labels_of(frame: Frame, attribute: Attribute) -> NDArray[Any]:
 def texts_of(frame: Frame, name: str) -> list[Any]:
     """The entries of a column of text."""
     return list(frame.select(name).lazy().collect()[name].to_list())
-
-
-def read_texts(question: Question, texts: list[Any]) -> NDArray[Any]:
-    """Reports that are spelt out."""
-    return report_format.read(question.mechanism, texts, question.name)
-
-
-def read_labels(question: Question, texts: list[Any]) -> NDArray[Any]:
-    """Reports that are labels, among others that are not."""
-    codes = {value: code for code, value in enumerate(question.attributes[0].values)}
-    found = [codes.get(text, -1) for text in texts]
-    if -1 in found:
-        raise ValueError(
-            f"the report {texts[found.index(-1)]!r} of {question.name!r} is none of its values: "
-            f"{question.attributes[0]!r}"
-        )
-    return np.array(found, dtype=np.int64)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -87,11 +86,9 @@ def label_attribute(attribute: Attribute, held: str) -> Attribute:
 
 def framed(columns: dict[str, Column], kind: str) -> Any:
     """A frame of the library that is wanted, or of the first one that is installed."""
-    makers = {"pandas": _pandas, "polars": _polars, "pyarrow": arrow}
-    for backend in dict.fromkeys((kind, *makers)):
-        if find_spec(backend):
-            return makers[backend](columns)
-    raise ModuleNotFoundError("a frame needs pandas, Polars or PyArrow: pip install pandas")
+    from deptriad.data.engines import installed
+
+    return {"pandas": _pandas, "polars": _polars, "pyarrow": arrow}[installed(kind)](columns)
 
 
 def _text(column: NDArray[Any]) -> NDArray[Any]:

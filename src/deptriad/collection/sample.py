@@ -2,38 +2,32 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, permutations
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from deptriad.collection.learnt_prior import Pairs, added, view_sums
+from deptriad.collection.learnt_prior import Pairs, added, summed_terms, view_sums
 from deptriad.collection.question import (
     Generator,
     Question,
     draw,
     joint,
     labels_of,
-    mechanism_of,
-    read_labels,
-    read_texts,
+    question_by,
     report_columns,
     texts_of,
 )
 from deptriad.collection.report_format import Column, Labels
-from deptriad.collection.score_sums import Answers, Records, summed_scores
+from deptriad.collection.score_sums import Answers, Records
 from deptriad.collection.strategy import Shares, Strategy, Told, TrueReports, shares_of
 from deptriad.data.attribute import Attribute
-from deptriad.mechanisms.base import _one_budget
 from deptriad.mechanisms.entries import smallest_type
-from deptriad.utils.arrays import Floats, as_whole
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from deptriad.utils.arrays import Floats, as_positive_budget, as_whole
 
 VIEW, REPORT = "view", "report"
 """The columns of ``Sample``: what was asked, and the answer."""
@@ -68,7 +62,7 @@ class Sample(Strategy):
     true_reports: ClassVar[TrueReports] = "one"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "total", _one_budget(self.total))
+        object.__setattr__(self, "total", as_positive_budget(self.total, "total"))
         if as_whole(self.k, "k", 1) > len(self.schema):
             raise ValueError(f"k is {self.k}, expected at most the {len(self.schema)} attributes")
         names = [question.name for question in self.questions]
@@ -83,15 +77,8 @@ class Sample(Strategy):
     @cached_property
     def questions(self) -> tuple[Question, ...]:
         """One for each view."""
-        return tuple(
-            Question(
-                view,
-                mechanism_of(
-                    self.mechanism, self.total, math.prod(each.size for each in view), view[0].name
-                ),
-            )
-            for view in combinations(self.schema.attributes, self.k)
-        )
+        views = combinations(self.schema, self.k)
+        return tuple(question_by(self.mechanism, self.total, *view) for view in views)
 
     def tell(self, codes: NDArray[Any], rng: Generator = None) -> list[Told]:
         """Of every view the records that were drawn for it, and their reports."""
@@ -123,8 +110,8 @@ class Sample(Strategy):
         told = np.array(texts_of(frame, REPORT), dtype=object)
         found: list[Answers] = []
         for place in self._places(names):
-            question, own = self.questions[place], told[asked == place].tolist()
-            read = read_labels(question, own) if question.labelled else read_texts(question, own)
+            question = self.questions[place]
+            read = question.read(told[asked == place].tolist())
             found.append(Records((question.mechanism,), (read,), len(asked)))
         return found
 
@@ -160,15 +147,9 @@ class Sample(Strategy):
         return [place for place, question in views if set(names) <= set(question.names)]
 
 
-def _view_sums(answers: Answers, view: Question, names: Sequence[str]) -> tuple[Floats, Floats]:
+def _view_sums(answers: Answers, view: Question, names: Sequence[str]) -> list[Floats]:
     """Sums of scores and of their squares over a view's users, for the marginal of some of its attributes."""
-    order = [list(view.names).index(name) for name in names]
-    if len(names) == len(view.names):
-        one, two = (answers.sums([power]).reshape(view.sizes) for power in (1, 2))
-        return one.transpose(order), two.transpose(order)
-    both = [np.zeros([view.sizes[axis] for axis in order]) for _ in range(2)]
-    for counts, scores in answers.scored():
-        own = summed_scores(scores, view.sizes, order)
-        for power, total in enumerate(both, 1):
-            total += np.tensordot(counts, own**power, axes=(0, 0))
-    return both[0], both[1]
+    if len(names) < len(view.names):
+        return summed_terms(answers, view, names, lambda scores: [scores, scores**2])
+    order = [view.names.index(name) for name in names]
+    return [answers.sums([power]).reshape(view.sizes).transpose(order) for power in (1, 2)]

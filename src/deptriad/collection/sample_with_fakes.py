@@ -6,19 +6,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from deptriad.collection.question import Generator, Question, draw, mechanism_of, read_columns
-from deptriad.collection.report_format import Column
-from deptriad.collection.score_sums import Answers, Records
-from deptriad.collection.strategy import Shares, Strategy, Told, TrueReports, columns_of, shares_of
+from deptriad.collection.question import Generator, Question, draw, question_by
+from deptriad.collection.score_sums import Answers
+from deptriad.collection.strategy import Shares, Strategy, Told, TrueReports, shares_of
 from deptriad.mechanisms import Support
-from deptriad.mechanisms.base import _one_budget
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from deptriad.utils.arrays import as_positive_budget
 
 
 @dataclass(frozen=True)
@@ -52,7 +49,7 @@ class SampleWithFakes(Strategy):
     true_reports: ClassVar[TrueReports] = "fakes"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "total", _one_budget(self.total))
+        object.__setattr__(self, "total", as_positive_budget(self.total, "total"))
         for question in self.questions:
             if not isinstance(question.mechanism, Support):
                 raise ValueError(
@@ -70,10 +67,7 @@ class SampleWithFakes(Strategy):
     @cached_property
     def questions(self) -> tuple[Question, ...]:
         """One for each attribute."""
-        return tuple(
-            Question((each,), mechanism_of(self.mechanism, self.epsilon, each.size, each.name))
-            for each in self.schema
-        )
+        return tuple(question_by(self.mechanism, self.epsilon, each) for each in self.schema)
 
     def tell(self, codes: NDArray[Any], rng: Generator = None) -> list[Told]:
         """Everybody's reports to every question, true or fake."""
@@ -86,19 +80,9 @@ class SampleWithFakes(Strategy):
             told.append(Told(everybody, question.mechanism.perturb(values, rng)))
         return told
 
-    def report(self, codes: NDArray[Any], rng: Generator = None) -> dict[str, Column]:
-        """A column for each attribute, true or fake."""
-        return columns_of(self.questions, self.tell(codes, rng))
-
-    def answers(self, reports: Any, names: Sequence[str]) -> list[Answers]:
-        """The reports of this attribute."""
-        question = self.questions[self._place(names)]
-        (column,) = read_columns(reports, [question])
-        return [Records((question.mechanism,), (column,), len(column))]
-
     def relevant(self, parts: Sequence[Answers], names: Sequence[str]) -> list[Answers]:
         """The answers about this attribute."""
-        return [parts[self._place(names)]]
+        return [parts[self.schema.index(names[0])]]
 
     def shares(self, answers: Sequence[Answers], names: Sequence[str]) -> Shares:
         """From scores z that would be right without fakes: d·z − c is right with them.
@@ -107,16 +91,18 @@ class SampleWithFakes(Strategy):
         fakes, and c = (d − 1)/b. For GRR this is (c·d·b − n(d − 1 + q·b))/(n·b·(p − q)), c being counts (maths §7).
         """
         count = len(self.questions)
-        less = (count - 1) / self.questions[self._place(names)].mechanism.size
+        less = (count - 1) / self.schema[names[0]].size
         first, square = answers[0].sums([1]), answers[0].sums([2])
         one = count * first - less * answers[0].n
         two = count**2 * square - 2 * count * less * first + less**2 * answers[0].n
         return shares_of(one, two, answers)
 
-    def _place(self, names: Sequence[str]) -> int:
-        if len(names) > 1:
+    def asked(self, names: Sequence[str]) -> tuple[str, ...]:
+        """The name of an attribute to estimate, checked."""
+        wanted = super().asked(names)
+        if len(wanted) > 1:
             raise ValueError(
-                f"{' & '.join(names)} cannot be estimated together with SampleWithFakes: at most one of a user's "
+                f"{' & '.join(wanted)} cannot be estimated together with SampleWithFakes: at most one of a user's "
                 "reports is true; estimate one attribute at a time, or collect with Sample(…, k=2)"
             )
-        return self.schema.index(names[0])
+        return wanted

@@ -111,10 +111,8 @@ class Records:
         if 0 in shape or math.prod(shape) > MOST_CELLS:
             return None
         every = zip(self.mechanisms, self.reports, strict=True)
-        checked = [mechanism._checked(each) for mechanism, each in every]
-        cell = np.zeros(self.n, dtype=np.int64)
-        for reports, size in zip(checked, shape, strict=True):
-            cell = cell * size + reports
+        checked = tuple(mechanism._checked(each).astype(np.int64) for mechanism, each in every)
+        cell = np.ravel_multi_index(checked, shape)
         counts = np.bincount(cell, minlength=math.prod(shape)).reshape(shape)
         return ReportCounts(self.mechanisms, counts, self.among)
 

@@ -7,12 +7,12 @@ is distributed exactly as if every user had reported (to the rounding of a proba
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from deptriad.collection.sample import Sample
-from deptriad.collection.sample_with_fakes import SampleWithFakes
 from deptriad.collection.score_sums import (
     MOST_CELLS,
     Answers,
@@ -23,9 +23,6 @@ from deptriad.collection.score_sums import (
 from deptriad.collection.split import as_strategy
 from deptriad.collection.strategy import Strategy
 from deptriad.mechanisms import Mechanism
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
 
 MOST_USERS = 2**53
 
@@ -61,12 +58,8 @@ def simulate(
     asked = as_strategy(strategy)
     counts = _checked(joint_counts, asked)
     chance = np.random.default_rng() if rng is None else rng
-    if isinstance(asked, Sample):
-        parts = _sampled(counts, asked, chance)
-    elif isinstance(asked, SampleWithFakes):
-        parts = _with_fakes(counts, asked, chance)
-    else:
-        parts = [_to_all(counts, asked, chance)]
+    to_all = asked.true_reports == "all"
+    parts = [_to_all(counts, asked, chance)] if to_all else _dealt(counts, asked, chance)
     return Simulation(asked, tuple(parts), int(counts.sum()))
 
 
@@ -101,36 +94,19 @@ def _to_all(counts: NDArray[np.int64], asked: Strategy, rng: np.random.Generator
     return ReportCounts(own, counts, int(counts.sum()))
 
 
-def _sampled(counts: NDArray[np.int64], asked: Sample, rng: np.random.Generator) -> list[Answers]:
-    """Every cell's users are dealt out to the views, which then are collected by themselves."""
-    values = np.nonzero(counts)
-    views = len(asked.questions)
-    dealt = rng.multinomial(counts[values], np.full(views, 1.0 / views))
-    found = []
+def _dealt(
+    counts: NDArray[np.int64], asked: Strategy, rng: np.random.Generator
+) -> Iterator[Answers]:
+    """Every cell's users are dealt out to the questions, each collected by itself; a fake is an evenly drawn value."""
+    values, number, n = np.nonzero(counts), len(asked.questions), int(counts.sum())
+    dealt = rng.multinomial(counts[values], np.full(number, 1.0 / number))
     for place, question in enumerate(asked.questions):
         own = [values[asked.schema.index(name)] for name in question.names]
-        cells = np.ravel_multi_index(own, question.sizes)
-        users = np.zeros(math.prod(question.sizes), dtype=np.int64)
-        np.add.at(users, cells, dealt[:, place])
-        found.append(_one(users, question.mechanism, int(counts.sum()), rng))
-    return found
-
-
-def _with_fakes(
-    counts: NDArray[np.int64], asked: SampleWithFakes, rng: np.random.Generator
-) -> list[Answers]:
-    """The same for one attribute each; all others' values are replaced by evenly drawn ones."""
-    values, count = np.nonzero(counts), len(asked.questions)
-    dealt = rng.multinomial(counts[values], np.full(count, 1.0 / count))
-    n = int(counts.sum())
-    found = []
-    for place, question in enumerate(asked.questions):
-        size = question.mechanism.size
-        users = np.zeros(size, dtype=np.int64)
-        np.add.at(users, values[place], dealt[:, place])
-        users += rng.multinomial(n - int(users.sum()), np.full(size, 1.0 / size))
-        found.append(_one(users, question.mechanism, n, rng))
-    return found
+        users = np.zeros(size := question.mechanism.size, dtype=np.int64)
+        np.add.at(users, np.ravel_multi_index(own, question.sizes), dealt[:, place])
+        if asked.true_reports == "fakes":
+            users += rng.multinomial(n - int(users.sum()), np.full(size, 1.0 / size))
+        yield _one(users, question.mechanism, n, rng)
 
 
 def _one(

@@ -8,21 +8,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import permutations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deptriad.collection.learnt_prior import Pairs, product_sums
-from deptriad.collection.question import Generator, Question, mechanism_of, read_columns
-from deptriad.collection.report_format import Column
-from deptriad.collection.score_sums import Answers, Records
-from deptriad.collection.strategy import Shares, Strategy, Told, columns_of, shares_of
+from deptriad.collection.question import Generator, Question, question_by
+from deptriad.collection.score_sums import Answers
+from deptriad.collection.strategy import Shares, Strategy, Told, shares_of
 from deptriad.data.schema import Schema
 from deptriad.mechanisms import Mechanism
-from deptriad.mechanisms.base import _one_budget
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from deptriad.utils.arrays import as_positive_budget
 
 
 @dataclass(frozen=True)
@@ -36,24 +33,11 @@ class _ToAll(Strategy):
 
     def tell(self, codes: NDArray[Any], rng: Generator = None) -> list[Told]:
         """Everybody's reports to every question."""
-        everybody = np.arange(len(codes))
+        everybody, place = np.arange(len(codes)), self.schema.index
         return [
-            Told(
-                everybody,
-                question.mechanism.perturb(codes[:, self.schema.index(question.name)], rng),
-            )
+            Told(everybody, question.mechanism.perturb(codes[:, place(question.name)], rng))
             for question in self.questions
         ]
-
-    def report(self, codes: NDArray[Any], rng: Generator = None) -> dict[str, Column]:
-        """A column for each attribute that has a mechanism."""
-        return columns_of(self.questions, self.tell(codes, rng))
-
-    def answers(self, reports: Any, names: Sequence[str]) -> list[Answers]:
-        """The reports of these attributes, record by record."""
-        own = [self._question(name) for name in names]
-        columns = tuple(read_columns(reports, own))
-        return [Records(tuple(each.mechanism for each in own), columns, len(columns[0]))]
 
     def relevant(self, parts: Sequence[Answers], names: Sequence[str]) -> list[Answers]:
         """The counts of these attributes' reports."""
@@ -73,9 +57,6 @@ class _ToAll(Strategy):
             pair: product_sums(answers.only([names.index(name) for name in pair]), pair)  # type: ignore[union-attr]
             for pair in permutations(names, 2)
         }
-
-    def _question(self, name: str) -> Question:
-        return next(question for question in self.questions if question.name == name)
 
 
 @dataclass(frozen=True)
@@ -117,14 +98,12 @@ class Separate(_ToAll):
     def of(cls, plan: Any) -> Separate:
         """The mechanisms of anything with a schema, budgets and mechanisms by name; a budget of 0 is not asked."""
         schema: Schema = plan.schema
-        own = {
-            name: mechanism_of(
-                plan.mechanisms[name], float(plan.budgets[name]), schema[name].size, name
-            )
-            for name in schema.names
-            if plan.budgets[name] > 0.0
-        }
-        return cls(schema, own)
+        asked = [each for each in schema if plan.budgets[each.name] > 0.0]
+        own = [
+            question_by(plan.mechanisms[each.name], float(plan.budgets[each.name]), each)
+            for each in asked
+        ]
+        return cls(schema, {question.name: question.mechanism for question in own})
 
     @cached_property
     def questions(self) -> tuple[Question, ...]:
@@ -159,7 +138,7 @@ class Split(_ToAll):
     mechanism: str = "auto"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "total", _one_budget(self.total))
+        object.__setattr__(self, "total", as_positive_budget(self.total, "total"))
         if not self.questions:
             raise ValueError("the schema has no attributes to ask for")
 
@@ -167,14 +146,10 @@ class Split(_ToAll):
     def questions(self) -> tuple[Question, ...]:
         """One for each attribute."""
         part = self.total / len(self.schema)
-        while Fraction(part) * len(self.schema) > Fraction(
-            self.total
-        ):  # the parts must not add up to more
+        # the parts must not add up to more
+        while Fraction(part) * len(self.schema) > Fraction(self.total):
             part = math.nextafter(part, 0.0)
-        return tuple(
-            Question((each,), mechanism_of(self.mechanism, part, each.size, each.name))
-            for each in self.schema
-        )
+        return tuple(question_by(self.mechanism, part, each) for each in self.schema)
 
 
 def as_strategy(strategy: Any) -> Strategy:

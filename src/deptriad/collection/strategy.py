@@ -8,22 +8,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deptriad.collection.learnt_prior import Pairs, ReportsPrior
-from deptriad.collection.question import Generator, Question
+from deptriad.collection.question import Generator, Question, read_columns
 from deptriad.collection.report_format import Column
 from deptriad.collection.report_mark import refuse_foreign
-from deptriad.collection.score_sums import Answers, Simulation
+from deptriad.collection.score_sums import Answers, Records, Simulation
 from deptriad.data.schema import Schema
 from deptriad.utils.arrays import Floats
-from deptriad.utils.text import closest
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 TrueReports = Literal["all", "one", "fakes"]
 
@@ -85,13 +81,19 @@ class Strategy(ABC):
     def tell(self, codes: NDArray[Any], rng: Generator = None) -> list[Told]:
         """Reports of records given as codes, a column for each attribute of the schema: an entry for each question."""
 
-    @abstractmethod
     def report(self, codes: NDArray[Any], rng: Generator = None) -> dict[str, Column]:
-        """The same as columns to write."""
+        """The same as columns to write: one for each question."""
+        pairs = zip(self.questions, self.tell(codes, rng), strict=True)
+        return {question.name: question.column(told.reports) for question, told in pairs}
 
-    @abstractmethod
     def answers(self, reports: Any, names: Sequence[str]) -> list[Answers]:
-        """What a frame of reports says about some attributes."""
+        """What a frame of reports says about some attributes, record by record."""
+        own = [self._question(name) for name in names]
+        columns = tuple(read_columns(reports, own))
+        return [Records(tuple(each.mechanism for each in own), columns, len(columns[0]))]
+
+    def _question(self, name: str) -> Question:
+        return next(question for question in self.questions if question.name == name)
 
     @abstractmethod
     def relevant(self, parts: Sequence[Answers], names: Sequence[str]) -> list[Answers]:
@@ -154,27 +156,16 @@ class Strategy(ABC):
     def asked(self, names: Sequence[str]) -> tuple[str, ...]:
         """Names of attributes to estimate, checked."""
         wanted = (names,) if isinstance(names, str) else tuple(names)
-        known = {name: None for question in self.questions for name in question.names}
         if not wanted:
             raise ValueError("attributes is empty, expected the name of at least one")
         for name in wanted:
-            if name not in self.schema:
-                raise ValueError(
-                    f"there is no attribute {name!r}: {closest(name, self.schema.names)}"
-                )
-            if name not in known:
+            if self.schema[name].name not in self.released:
                 raise ValueError(
                     f"there are no reports of {name!r}, since its budget is 0: estimate others, or give it a budget"
                 )
         if len(set(wanted)) < len(wanted):
             raise ValueError(f"attributes is {list(wanted)}, expected each name once")
         return wanted
-
-
-def columns_of(questions: Sequence[Question], told: Sequence[Told]) -> dict[str, Column]:
-    """A column for each question that everybody was asked."""
-    pairs = zip(questions, told, strict=True)
-    return {question.name: question.column(each.reports) for question, each in pairs}
 
 
 def shares_of(one: Floats, two: Floats, answers: Sequence[Answers]) -> Shares:

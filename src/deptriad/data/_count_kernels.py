@@ -9,17 +9,14 @@ share the pairs and nothing else. Tables are laid end to end: all single attribu
 from __future__ import annotations
 
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numba import prange
+from numpy.typing import NDArray
 
+from deptriad.utils.arrays import Floats, Integers
 from deptriad.utils.compiled import FEW, compiled
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from deptriad.utils.arrays import Floats, Integers
 
 SMALL = 256
 """Cells a byte can number; they are counted in four copies: adding to one cell twice in a row would have to wait."""

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from deptriad.data.schema import Schema
 from deptriad.utils.arrays import Floats, as_budget, as_numbers
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from deptriad.data.schema import Schema
 
 MOST = 600.0
 """Sum of budgets up to which likelihoods stay within the float range, weights of records included."""

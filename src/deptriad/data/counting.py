@@ -4,27 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import narwhals as nw
 import numpy as np
+from numpy.typing import NDArray
 
 from deptriad.data import _count_kernels
 from deptriad.data.attribute import Attribute
 from deptriad.data.batches import results, streams
+from deptriad.data.column_types import Frame
 from deptriad.data.encoding import ABSENT, UNSEEN, Encoder, refuse_codes
+from deptriad.data.engines import Batch
+from deptriad.data.schema import Schema
 from deptriad.data.table_layout import ALL, Layout
 from deptriad.data.value_counts import count_values
+from deptriad.utils.arrays import Floats, Integers
 from deptriad.utils.errors import InvalidValue, Parameter
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from deptriad.data.column_types import Frame
-    from deptriad.data.engines import Batch
-    from deptriad.data.schema import Schema
-    from deptriad.utils.arrays import Floats, Integers
-    from deptriad.utils.progress import Progress
+from deptriad.utils.progress import Progress
 
 MOST_CELLS = 1 << 27
 """Cells of all tables of all sources together: 1 GiB of counts."""

@@ -10,21 +10,18 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deptriad.data.schema import Schema
 from deptriad.data.table_layout import ALL, Layout
 from deptriad.utils import files
+from deptriad.utils.arrays import Floats, Integers
 from deptriad.utils.errors import InvalidValue, Parameter
+from deptriad.utils.progress import Progress
 from deptriad.utils.text import place_of
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from deptriad.utils.arrays import Floats, Integers
-    from deptriad.utils.progress import Progress
 
 FORMAT, VERSION = "deptriad counts", 1
 

@@ -9,20 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import narwhals as nw
 import numpy as np
+from numpy.typing import NDArray
 
 from deptriad.data.plain_columns import plain_arrow, plain_pandas
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-Batch = list["NDArray[Any]"]
+Batch = list[NDArray[Any]]
 """Some records: an array for each column."""
 
-Work = Callable[[Iterator[Batch]], list["NDArray[Any]"]]
+Work = Callable[[Iterator[Batch]], list[NDArray[Any]]]
 """What is done with the batches of one process, and results in arrays."""
 
 
@@ -174,7 +172,12 @@ ENGINES = [
 
 def made(columns: dict[str, Any], kind: str) -> Any:
     """A native frame of the library that is wanted, or of the first one that is installed."""
+    return nw.from_dict(columns, backend=installed(kind)).to_native()
+
+
+def installed(kind: str) -> Any:
+    """The library that is wanted, or the first one that is installed."""
     for backend in (kind, "pandas", "polars", "pyarrow"):
         if find_spec(backend):
-            return nw.from_dict(columns, backend=cast(Any, backend)).to_native()
+            return backend
     raise ModuleNotFoundError("a frame needs pandas, Polars or PyArrow: pip install pandas")

@@ -7,16 +7,15 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from deptriad.data.attribute import Attribute
 from deptriad.utils import files
 from deptriad.utils.errors import InvalidValue, Note, Parameter
 from deptriad.utils.text import brief, place_of, printable, shortened
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 FORMAT, VERSION = "deptriad schema", 1
 

@@ -5,18 +5,16 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deptriad.data import column_types, readers
 from deptriad.data.attribute import OTHER, Attribute
 from deptriad.data.value_counts import ValueCounts, count_values
 from deptriad.utils.arrays import as_whole
 from deptriad.utils.text import brief
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 def proposed(

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deptriad.data.attribute import Attribute
 from deptriad.data.counts import Counts
 from deptriad.data.schema import Schema
 from deptriad.data.table_layout import Layout
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from deptriad.utils.arrays import Integers
+from deptriad.utils.arrays import Integers
 
 Moved = tuple[str, str, int, str]
 """Attribute, value, its records, and what was done about it."""

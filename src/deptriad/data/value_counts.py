@@ -6,19 +6,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import narwhals as nw
 import numpy as np
+from numpy.typing import NDArray
 
 from deptriad.data.batches import BATCH, batches
 from deptriad.data.categories import Value
 from deptriad.data.column_types import Frame, held_by, number_of, require
 from deptriad.data.engines import engine_of
 from deptriad.data.readers import opened, reading
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)

@@ -7,19 +7,16 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from deptriad.mechanisms.chance import Source, word_source
 from deptriad.mechanisms.entries import blocks, checked, marked, smallest_type, some, tally
 from deptriad.mechanisms.moment_curve import moment_curve
 from deptriad.mechanisms.rational import log_above
-from deptriad.utils.arrays import Floats, Integers, as_probability, as_whole
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+from deptriad.utils.arrays import Floats, Integers, as_positive_budget, as_probability, as_whole
 
 Reports = NDArray[np.unsignedinteger[Any]]
 
@@ -78,7 +75,7 @@ class Mechanism(ABC):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "size", as_whole(self.size, "size", 2))
-        object.__setattr__(self, "epsilon", _one_budget(self.epsilon))
+        object.__setattr__(self, "epsilon", as_positive_budget(self.epsilon, "epsilon"))
 
     # --- what a mechanism must say ---
 
@@ -292,18 +289,3 @@ class Mechanism(ABC):
         found = [moment_curve(cls.moment, int(count))(budget) for budget, count in pairs]
         value, slope = np.array(found).reshape(-1, 2).T
         return value, slope
-
-
-def _one_budget(epsilon: Any) -> float:
-    try:
-        budget = float(epsilon)
-    except (TypeError, ValueError):
-        raise ValueError(f"epsilon is {epsilon!r}, expected one number above 0") from None
-    if not 0.0 < budget < math.inf:
-        why = (
-            "at 0 reports say nothing"
-            if budget == 0.0
-            else "a mechanism needs a budget it can keep"
-        )
-        raise ValueError(f"epsilon is {epsilon!r}, expected a finite number above 0: {why}")
-    return budget

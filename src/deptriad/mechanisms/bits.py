@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from deptriad.mechanisms.base import MOST_REPORTS, Reports
 from deptriad.mechanisms.chance import Source
 from deptriad.mechanisms.entries import checked, tally
 from deptriad.mechanisms.support import Support
 from deptriad.utils.arrays import Floats, Integers
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 WORD = 2**64
 

@@ -7,18 +7,15 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from deptriad.mechanisms.base import Mechanism
 from deptriad.mechanisms.chance import Source, Words
 from deptriad.tables.table import as_conditional
 from deptriad.utils.arrays import Floats, as_whole
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 WHOLE = 2**63
 """What the counts of a row add up to: a sum of them still fits a word."""

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from deptriad.utils.arrays import Integers
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 BLOCK = 1 << 17
 """Random words drawn at a time, and report entries looked at together: about a megabyte, whatever the length."""

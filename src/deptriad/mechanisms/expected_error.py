@@ -16,14 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from deptriad.mechanisms import mechanisms
-
-if TYPE_CHECKING:
-    from deptriad.utils.arrays import Floats
+from deptriad.utils.arrays import Floats
 
 AUTO = ("grr", "olh")
 """Those that "auto" chooses from."""

@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from deptriad.mechanisms.chance import Source
 from deptriad.mechanisms.entries import tally
@@ -17,9 +17,6 @@ from deptriad.mechanisms.moment_curve import fraction
 from deptriad.mechanisms.rational import exp_below
 from deptriad.mechanisms.support import Support
 from deptriad.utils.arrays import Floats, Integers
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from deptriad.mechanisms.base import Reports
 from deptriad.mechanisms.chance import Source, Words
@@ -19,9 +19,6 @@ from deptriad.mechanisms.oue import OUE
 from deptriad.mechanisms.rational import LARGEST
 from deptriad.mechanisms.support import Support
 from deptriad.utils.arrays import Floats, Integers
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 NOISELESS = 300.0
 """Budgets above this have the least error to the last digit."""

@@ -47,6 +47,15 @@ def as_finite_budget(epsilon: float, name: Name) -> float:
     return float(number)
 
 
+def as_positive_budget(epsilon: float, name: Name) -> float:
+    """One budget that can be spent: a finite number above 0."""
+    number = as_numbers(epsilon, name)
+    if number.ndim or not 0.0 < number < np.inf:
+        words = f" is {epsilon!r}, expected one finite number above 0: at 0 reports say nothing"
+        raise InvalidValue(name, words)
+    return float(number)
+
+
 def as_probability(value: ArrayLike, name: Name) -> Floats:
     """Probabilities as a float array; refuses what lies outside [0, 1]."""
     probability = as_numbers(value, name)
