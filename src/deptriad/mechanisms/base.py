@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deptriad.mechanisms.chance import Source, word_source
-from deptriad.mechanisms.entries import blocks, checked, marked, smallest_type, some, tally
+from deptriad.mechanisms.entries import blocks, checked, marked, smallest_type, tally
 from deptriad.mechanisms.moment_curve import moment_curve
 from deptriad.mechanisms.rational import log_above
 from deptriad.utils.arrays import Floats, Integers, as_positive_budget, as_probability, as_whole
@@ -198,9 +198,11 @@ class Mechanism(ABC):
     def estimate(self, reports: ArrayLike) -> Estimate:
         """Unbiased frequencies of all values, with standard errors (maths §7)."""
         every = self._checked(reports)
-        n = some(every)
+        if not len(every):
+            raise ValueError("reports is empty, expected at least one: nothing can be estimated")
         frequencies = self._frequencies(every)
-        return Estimate(frequencies, np.sqrt(self._variance(frequencies) / n), n)
+        errors = np.sqrt(self._variance(frequencies) / len(every))
+        return Estimate(frequencies, errors, len(every))
 
     def _frequencies(self, reports: NDArray[Any]) -> Floats:
         """The mean of their scores."""

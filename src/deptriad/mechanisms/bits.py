@@ -46,11 +46,12 @@ class BitReports(Support):
     def _report_format(self) -> tuple[tuple[int, ...], type[np.unsignedinteger[Any]]]:
         return (-(-self.size // 8),), np.uint8
 
-    def _sets(self, width: int | None = None) -> NDArray[np.uint8]:
-        """All reports, or those with so many values, ordered as binary numbers."""
-        sets = np.arange(2**self.size, dtype=np.uint64)
-        some = sets if width is None else sets[np.bitwise_count(sets) == width]
-        return self._bytes(some[:, None])
+    @property
+    def alphabet(self) -> NDArray[Any] | None:
+        """All sets, ordered as binary numbers, for up to 16 values."""
+        if 2**self.size > MOST_REPORTS:
+            return None
+        return self._bytes(np.arange(2**self.size, dtype=np.uint64)[:, None])
 
     def _bytes(self, sets: NDArray[np.uint64]) -> NDArray[np.uint8]:
         return sets.astype("<u8", copy=False).view(np.uint8)[:, : self._report_format[0][0]]
@@ -92,11 +93,6 @@ class Unary(BitReports):
         others = bits.sum(axis=0) - bits
         rest = q**others * (1.0 - q) ** (self.size - 1 - others)
         return np.asarray(np.where(bits == 1, p, 1.0 - p) * rest)
-
-    @property
-    def alphabet(self) -> NDArray[Any] | None:
-        """All sets, for up to 16 values."""
-        return self._sets() if 2**self.size <= MOST_REPORTS else None
 
     def simulate_support(self, counts: Integers, rng: np.random.Generator) -> Integers:
         """Bits are independent, so support counts say all and are binomial."""

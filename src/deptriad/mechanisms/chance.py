@@ -38,9 +38,8 @@ def _secure(count: int) -> Words:
     if count < FEW:
         return np.frombuffer(bytearray(os.urandom(8 * count)), dtype=np.uint64)
     half = count // 2
-    with ThreadPoolExecutor(
-        1
-    ) as reader:  # started anew each time: nothing to go stale when a process forks
+    # started anew each time: nothing to go stale when a process forks
+    with ThreadPoolExecutor(1) as reader:
         other = reader.submit(os.urandom, 8 * half)
         mine = os.urandom(8 * (count - half))
         return np.concatenate([np.frombuffer(part, np.uint64) for part in (mine, other.result())])

@@ -135,7 +135,6 @@ def _whole_numbers(table: Floats) -> Words:
     counts[(table > 0.0) & (counts == 0)] = 1
     rows = np.arange(len(table))
     largest = counts.argmax(axis=1)
-    counts[rows, largest] += np.uint64(WHOLE) - counts.sum(
-        axis=1
-    )  # modulo 2^64: a sum above takes away
+    # modulo 2^64: a sum above takes away
+    counts[rows, largest] += np.uint64(WHOLE) - counts.sum(axis=1)
     return counts

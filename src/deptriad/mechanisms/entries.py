@@ -40,13 +40,6 @@ def checked(
     return array
 
 
-def some(reports: NDArray[Any]) -> int:
-    """How many reports there are, if any."""
-    if len(reports) == 0:
-        raise ValueError("reports is empty, expected at least one report: nothing can be estimated")
-    return len(reports)
-
-
 def tally(reports: NDArray[Any], size: int) -> Integers:
     """How often each number below ``size`` occurs."""
     counts = np.zeros(size, dtype=np.int64)

@@ -99,13 +99,9 @@ class Utility:
 
     def exact(self, epsilon: Floats) -> float:
         """J with the mechanisms that will be used; attributes without a budget are no part of it."""
-        value = np.array(
-            [
-                moment(choose(name, each, size), each, size)
-                for name, each, size in zip(self.mechanisms, epsilon, self.sizes, strict=True)
-            ]
-        )
-        return self._mean(value)[0]
+        every = zip(self.mechanisms, epsilon, self.sizes, strict=True)
+        value = [moment(choose(name, each, size), each, size) for name, each, size in every]
+        return self._mean(np.array(value))[0]
 
     def _mean(self, value: Floats) -> tuple[float, Floats]:
         """J, and its derivatives by each m."""

@@ -63,10 +63,7 @@ class GRR(Support):
     @cached_property
     def _cell(self) -> tuple[int, int]:
         """Q and the bits of a word: 32 where that changes next to nothing."""
-        short, long = (
-            lying_cell(self.size, self.epsilon, 32),
-            lying_cell(self.size, self.epsilon, 64),
-        )
+        short, long = (lying_cell(self.size, self.epsilon, bits) for bits in (32, 64))
         (p, q), (fine_p, fine_q) = two_levels(self.size, short, 32), two_levels(self.size, long, 64)
         near = q <= fine_q * (1 + FINE) and p - q >= (fine_p - fine_q) * (1 - FINE)
         return (short, 32) if near else (long, 64)
@@ -80,11 +77,6 @@ class GRR(Support):
     def levels(self) -> tuple[Fraction, Fraction]:
         """A report's exact likelihood under the value it names, and under another one."""
         return self.probabilities
-
-    def matrix(self) -> Floats:
-        """p(report | value), size × size."""
-        p, q = map(float, self.probabilities)
-        return np.where(np.eye(self.size, dtype=bool), p, q)
 
     def supported(self, reports: ArrayLike) -> NDArray[np.bool_]:
         """Which value (column) each report (row) names."""
@@ -121,9 +113,9 @@ class GRR(Support):
         cell, bits = self._cell
         reports = np.empty_like(codes)
         if bits == 32:
-            drawn = halves(words((codes.size + 1) // 2))
-            respond_32(codes, drawn, float(cell), np.uint32(cell * self.size), reports)
+            short = halves(words((codes.size + 1) // 2))
+            respond_32(codes, short, float(cell), np.uint32(cell * self.size), reports)
         else:
-            drawn_long = words(codes.size)
-            respond_64(codes, drawn_long, np.uint64(cell), np.uint64(cell * self.size), reports)
+            long = words(codes.size)
+            respond_64(codes, long, np.uint64(cell), np.uint64(cell * self.size), reports)
         return reports

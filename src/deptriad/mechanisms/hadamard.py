@@ -62,11 +62,6 @@ class HadamardResponse(Support):
         p, _ = self.probabilities
         return p * 2 / self.columns, (1 - p) * 2 / self.columns
 
-    def matrix(self) -> Floats:
-        """p(report | value), size × K."""
-        high, low = map(float, self.levels)
-        return np.where(self.supported(np.arange(self.columns)).T, high, low)
-
     def supported(self, reports: ArrayLike) -> NDArray[np.bool_]:
         """Which values (columns) each report (row) supports."""
         rows = np.arange(1, self.size + 1)

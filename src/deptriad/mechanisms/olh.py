@@ -26,6 +26,9 @@ NOISELESS = 300.0
 MOST_CELLS = 1 << 12
 """Digits a hash may have: beyond, only the error that is negligible already would shrink further."""
 
+WRITTEN = np.dtype([("seed", ">u8"), ("digit", ">u2")])
+"""A report as files hold it."""
+
 
 def digits(codes: NDArray[np.uint32], seeds: Words, cells: int) -> NDArray[np.uint32]:
     """The hashes of codes, each by the function of its own seed (they broadcast).
@@ -123,15 +126,14 @@ class OLH(Support):
 
     def to_bytes(self, reports: NDArray[Any]) -> NDArray[np.uint8]:
         """Eight bytes of the seed and two of the digit."""
-        seeds, told = reports[:, 0].astype(">u8"), reports[:, 1].astype(">u2")
-        rows = [seeds.view(np.uint8).reshape(-1, 8), told.view(np.uint8).reshape(-1, 2)]
-        return np.concatenate(rows, axis=1)
+        rows = np.empty((len(reports), 1), dtype=WRITTEN)
+        rows["seed"], rows["digit"] = reports[:, :1], reports[:, 1:]
+        return rows.view(np.uint8)
 
     def from_bytes(self, rows: NDArray[np.uint8]) -> NDArray[Any]:
         """The reports of such rows."""
-        seeds = np.ascontiguousarray(rows[:, :8]).view(">u8")
-        told = np.ascontiguousarray(rows[:, 8:]).view(">u2")
-        return np.concatenate([seeds.astype(np.uint64), told.astype(np.uint64)], axis=1)
+        held = np.ascontiguousarray(rows).view(WRITTEN)
+        return np.concatenate([held["seed"], held["digit"]], axis=1, dtype=np.uint64)
 
     @classmethod
     def moment(cls, epsilon: float, size: int) -> float:

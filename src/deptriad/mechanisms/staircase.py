@@ -80,9 +80,8 @@ class Staircase(Tabled):
         high, low = self._heights
         distance = np.arange(self.size)
         noise = np.where(distance < self.step, np.uint64(high), np.uint64(low))
-        ends = np.uint64((WHOLE + high) // 2) - np.concatenate(
-            [np.zeros(1, dtype=np.uint64), np.cumsum(noise[:-1], dtype=np.uint64)]
-        )
+        nearer = np.cumsum(noise, dtype=np.uint64) - noise
+        ends = np.uint64((WHOLE + high) // 2) - nearer
         counts = noise[np.abs(distance[:, None] - distance)]
         counts[:, 0], counts[:, -1] = ends, ends[::-1]
         return np.asarray(counts)

@@ -68,16 +68,16 @@ class SubsetSelection(BitReports):
         chosen = sorted(itertools.combinations(range(self.size), self.width), key=lambda s: s[::-1])
         inside = np.zeros((self.size, count), dtype=bool)
         inside[np.asarray(chosen).T, np.arange(count)] = True
-        sets = math.comb(
-            self.size - 1, self.width - 1
-        )  # with a given value; of those without, b/ω − 1 times as many
+        # with a given value; of those without, b/ω − 1 times as many
+        sets = math.comb(self.size - 1, self.width - 1)
         high, low = (float(level * self.width / sets) for level in self.levels)
         return np.where(inside, high, low)
 
     @property
     def alphabet(self) -> NDArray[Any] | None:
-        """All sets, for up to 16 values."""
-        return self._sets(self.width) if 2**self.size <= MOST_REPORTS else None
+        """All sets of so many values, for up to 16."""
+        every = super().alphabet
+        return None if every is None else every[self.supported(every).sum(axis=1) == self.width]
 
     @property
     def _words(self) -> float:

@@ -48,6 +48,11 @@ class Support(Mechanism):
         """Exactly the largest ratio of a report's probabilities under two values; at most e^ε."""
         return self.levels[0] / self.levels[1]
 
+    def matrix(self) -> Floats:
+        """p(report | value): a row for each value, a column for each report."""
+        high, low = map(float, self.levels)
+        return np.where(self.supported(self.listed()).T, high, low)
+
     @abstractmethod
     def supported(self, reports: ArrayLike) -> NDArray[np.bool_]:
         """Which values (columns) each report (row) supports."""
