@@ -94,7 +94,10 @@ def draw(count: int, below: int, rng: Generator) -> NDArray[Any]:
 
 def joint(codes: NDArray[Any], question: Question) -> NDArray[Any]:
     """Codes of the joint values of a question's attributes."""
-    return np.asarray(np.ravel_multi_index(tuple(codes.T), question.sizes))
+    cell = np.zeros(len(codes), dtype=np.int64)
+    for place, size in enumerate(question.sizes):
+        cell = cell * size + codes[:, place]
+    return cell
 
 
 # --- reading reports ------------------------------------------------------------------------------------------------
