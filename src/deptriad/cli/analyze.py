@@ -11,6 +11,7 @@ from rich.markup import escape
 
 from deptriad.analysis.analysis import Analysis
 from deptriad.analysis.leakage_matrix import Leak
+from deptriad.cli import options
 from deptriad.cli.app import (
     app,
     console,
@@ -21,24 +22,11 @@ from deptriad.cli.app import (
     show_json,
     up,
 )
-from deptriad.cli.data import (
-    AsJson,
-    By,
-    Data,
-    HowSure,
-    MinRecords,
-    Query,
-    SchemaFile,
-    ThinWay,
-    Top,
-    Weight,
-    analysed,
-    attributes_of,
-    by_name,
-)
+from deptriad.cli.data import analysed, attributes_of, by_name
 from deptriad.data import readers
 from deptriad.data.coded_records import coded_frame
 from deptriad.tables import uncertainty
+from deptriad.totals.totals import NUMBERS, Total
 from deptriad.utils.arrays import as_budget
 from deptriad.utils.errors import refuse_unknown
 from deptriad.utils.text import printable, rounded_down, times
@@ -51,26 +39,20 @@ from deptriad.witnesses.result import Witness
     epilog="Example: deptriad analyze survey.parquet --schema schema.json --uncertainty confidence:0.95 --totals",
 )
 def _analyze(
-    data: Data,
-    schema: SchemaFile = None,
-    by: By = None,
-    weight: Weight = None,
-    query: Query = None,
-    how_sure: HowSure = None,
+    data: options.Data,
+    schema: options.SchemaFile = None,
+    by: options.By = None,
+    weight: options.Weight = None,
+    query: options.Query = None,
+    how_sure: options.HowSure = None,
     epsilon: Annotated[
-        float,
-        typer.Option(
-            help="The budget with which each answer is released, at least 0.", metavar="NUMBER"
-        ),
+        float, options.number("The budget with which each answer is released, at least 0.")
     ] = 1.0,
     budget: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Another budget for one attribute, 0 if it is not released. May be repeated.",
-            metavar="NAME=NUMBER",
-        ),
+        options.numbers("Another budget for one attribute, 0 if it is not released."),
     ] = None,
-    top: Top = 10,
+    top: options.Top = 10,
     totals: Annotated[
         bool, typer.Option("--totals", help="Show what all releases together give away, too.")
     ] = False,
@@ -79,17 +61,13 @@ def _analyze(
         typer.Option("--witness", help="Look in DATA for what is attained; implies --totals."),
     ] = False,
     seed: Annotated[
-        int | None,
-        typer.Option(min=0, help="For a --witness that can be found again.", metavar="N"),
+        int | None, options.whole("For a --witness that can be found again.", 0)
     ] = None,
-    min_records: MinRecords = 20,
-    thin: ThinWay = "keep",
-    as_json: AsJson = False,
+    min_records: options.MinRecords = 20,
+    thin: options.ThinWay = "keep",
+    as_json: options.AsJson = False,
     save: Annotated[
-        Path | None,
-        typer.Option(
-            help="Write all triads to this .json or .parquet file.", dir_okay=False, metavar="FILE"
-        ),
+        Path | None, options.file("Write all triads to this .json or .parquet file.")
     ] = None,
 ) -> None:
     """Tell how much releasing each answer gives away about each other answer.
@@ -137,16 +115,14 @@ def _budgets(epsilon: float, given: list[str] | None) -> dict[str, float]:
     return budgets
 
 
+TRIAD = ("alpha", "beta", "phi", "delta")
+
+
 class Bracket(NamedTuple):
     """What all releases together give away about one target: from what is attained to what is certain."""
 
-    target: str
-    own: float
-    witness: float | None
-    paired: float
-    pairwise: float
-    certified: float
-    budgets: float
+    total: Total
+    attained: float | None
 
 
 def _brackets(
@@ -155,15 +131,7 @@ def _brackets(
     with progress_bar("certifying totals"):
         totals = found.totals(budgets)
     return [
-        Bracket(
-            total.target,
-            total.own,
-            total.own + max(attained[name].overall, 0.0) if name in attained else None,
-            total.paired,
-            total.pairwise,
-            total.certified,
-            total.budgets,
-        )
+        Bracket(total, total.own + max(attained[name].overall, 0.0) if name in attained else None)
         for name, total in totals.items()
     ]
 
@@ -183,7 +151,7 @@ def _witnesses(
 
 def _show_brackets(brackets: Sequence[Bracket], worst: Witness | None) -> None:
     screen = console()
-    seen = brackets[0].witness is not None
+    seen = brackets[0].attained is not None
     headings = [
         "own ε",
         *(["fact\nattained"] if seen else []),
@@ -195,13 +163,12 @@ def _show_brackets(brackets: Sequence[Bracket], worst: Witness | None) -> None:
     ]
     table = number_table(["about"], headings)
     table.title, table.title_justify = "All releases together", "left"
-    for bracket in brackets:
-        numbers = [bracket.own, bracket.witness, *bracket[3:]]
-        cells = [up(number) if number is not None else "" for number in numbers]
-        if bracket.witness is not None:  # a lower bound is rounded down
-            cells[1] = rounded_down(bracket.witness)
-        cells.append(f"{times(bracket.certified)} times")
-        table.add_row(escape(printable(bracket.target)), *(cell for cell in cells if cell))
+    for total, attained in brackets:
+        own, *others = (up(getattr(total, name)) for name in NUMBERS)
+        # a lower bound is rounded down
+        fact = [] if attained is None else [rounded_down(attained)]
+        odds = f"{times(total.certified)} times"
+        table.add_row(escape(printable(total.target)), own, *fact, *others, odds)
     screen.print(table, end="")
     if seen:
         screen.print(
@@ -217,11 +184,15 @@ def _show_brackets(brackets: Sequence[Bracket], worst: Witness | None) -> None:
     )
     if worst:
         screen.print(escape(f"\n{worst}"))
-    low = [each for each in brackets if each.witness is not None and each.pairwise < each.witness]
-    for each in sorted(low, key=lambda each: each.pairwise - (each.witness or 0.0))[:5]:
+    low = [
+        (total, attained)
+        for total, attained in brackets
+        if attained is not None and total.pairwise < attained
+    ]
+    for total, attained in sorted(low, key=lambda each: each[0].pairwise - each[1])[:5]:
         screen.print(
-            f"[bold]Warning:[/] about {escape(printable(each.target))} the paper's sum is {up(each.pairwise)}, yet "
-            f"{rounded_down(each.witness or 0.0)} is attained: it is no bound."
+            f"[bold]Warning:[/] about {escape(printable(total.target))} the paper's sum is {up(total.pairwise)}, yet "
+            f"{rounded_down(attained)} is attained: it is no bound."
         )
     if len(low) > 5:
         screen.print(f"The same holds for {len(low) - 5} more.")
@@ -245,10 +216,7 @@ def _in_json(
             {
                 "source": row.source,
                 "target": row.target,
-                "alpha": float(row.triad.alpha),
-                "beta": float(row.triad.beta),
-                "phi": float(row.triad.phi),
-                "delta": float(row.triad.delta),
+                **{name: float(getattr(row.triad, name)) for name in TRIAD},
                 "leakage": row.leakage,
                 "odds_at_most": _odds(row.leakage),
                 "in_words": str(found.where(row.source, row.target, budgets[row.source])),
@@ -260,7 +228,10 @@ def _in_json(
 
 
 def _in_bracket(bracket: Bracket) -> dict[str, Any]:
-    return bracket._asdict() | {"odds_at_most": _odds(bracket.certified)}
+    total, attained = bracket
+    numbers = {name: getattr(total, name) for name in NUMBERS}
+    odds = _odds(total.certified)
+    return {"target": total.target, "witness": attained, **numbers, "odds_at_most": odds}
 
 
 def _odds(nats: float) -> float:

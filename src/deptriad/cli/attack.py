@@ -10,9 +10,8 @@ from rich.markup import escape
 
 from deptriad.attacks.result import AttackResults
 from deptriad.attacks.run import attack_all
+from deptriad.cli import options
 from deptriad.cli.app import app, console, number_table, progress_bar, refuse_place, show_json
-from deptriad.cli.collect import PlanFile
-from deptriad.cli.data import AsJson, Data
 from deptriad.collection.split import Split
 from deptriad.planning.plan import Plan
 from deptriad.utils import files
@@ -25,8 +24,8 @@ BROKEN = 3
     "attack", epilog="Example: deptriad attack plan.json survey.parquet --targets income --seed 1"
 )
 def _attack(
-    plan: PlanFile,
-    data: Data,
+    plan: options.PlanFile,
+    data: options.Data,
     attacker: Annotated[
         Literal["bayes", "boosting", "tabtransformer"],
         typer.Option(
@@ -48,17 +47,10 @@ def _attack(
             "--split", help="Attack splitting the smallest promise evenly instead of the plan."
         ),
     ] = False,
-    sample: Annotated[
-        int | None, typer.Option(min=2, help="Use so many records, at random.", metavar="N")
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option(min=0, help="For results that can be repeated.", metavar="N")
-    ] = None,
-    as_json: AsJson = False,
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Write the results as JSON, too.", dir_okay=False, metavar="FILE"),
-    ] = None,
+    sample: Annotated[int | None, options.whole("Use so many records, at random.", 2)] = None,
+    seed: Annotated[int | None, options.whole("For results that can be repeated.", 0)] = None,
+    as_json: options.AsJson = False,
+    out: Annotated[Path | None, options.file("Write the results as JSON, too.")] = None,
 ) -> None:
     """Guess each answer of people in DATA from their perturbed reports, and audit the promise.
 
@@ -70,16 +62,10 @@ def _attack(
         refuse_place(out, "--out", "be something else")
     known = Plan.load(plan)
     rng = None if seed is None else np.random.default_rng(seed)
+    asked = _splitting(known) if split else known
     with progress_bar("attacking") as show:
         found = attack_all(
-            data,
-            _splitting(known) if split else known,
-            targets,
-            attacker,
-            own,
-            sample=sample,
-            rng=rng,
-            progress=show,
+            data, asked, targets, attacker, own, sample=sample, rng=rng, progress=show
         )
     content = {"strategy": "splitting" if split else "plan"} | found.facts()
     if out is not None:

@@ -2,27 +2,14 @@
 
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.markup import escape
 
+from deptriad.cli import options
 from deptriad.cli.app import app, console, progress_bar, refuse_place
-from deptriad.cli.data import (
-    AsJson,
-    By,
-    Data,
-    HowSure,
-    MinRecords,
-    Query,
-    SchemaFile,
-    ThinWay,
-    Users,
-    Weight,
-    analysed,
-    attributes_of,
-    by_name,
-)
+from deptriad.cli.data import analysed, attributes_of, by_name
 from deptriad.mechanisms import mechanisms
 from deptriad.planning.calibrate import calibrate
 from deptriad.planning.constraints import Guarantee
@@ -36,24 +23,7 @@ else:
     MechanismName = Literal[("auto", *mechanisms)]
 
 
-def _named(option: str, what: str) -> Any:
-    """An option that gives numbers by name."""
-    help = f"{what} May be repeated."
-    return typer.Option(option, help=help, metavar="NAME=NUMBER")
-
-
 Names = list[str] | None
-Each = Annotated[
-    Names, _named("--total-of", "Another promise for one attribute, inf for a public one.")
-]
-Fixed = Annotated[
-    Names, _named("--fixed", "A given budget for one attribute, 0 if it is not released.")
-]
-Lower = Annotated[Names, _named("--lower", "The least budget of one attribute.")]
-Upper = Annotated[Names, _named("--upper", "The largest budget of one attribute.")]
-Importance = Annotated[
-    Names, _named("--importance", "How much one attribute matters; others matter 1.")
-]
 
 
 @app.command(
@@ -61,19 +31,20 @@ Importance = Annotated[
     epilog="Example: deptriad calibrate survey.parquet --schema schema.json --total 3 --plan plan.json",
 )
 def _calibrate(
-    data: Data,
-    total: Annotated[
-        float,
-        typer.Option(help="The promise: no attribute's total is above this.", metavar="NUMBER"),
-    ],
-    plan: Annotated[
-        Path, typer.Option(help="Where to write the plan.", dir_okay=False, metavar="FILE")
-    ] = Path("plan.json"),
-    total_of: Each = None,
-    fixed: Fixed = None,
-    lower: Lower = None,
-    upper: Upper = None,
-    importance: Importance = None,
+    data: options.Data,
+    total: Annotated[float, options.number("The promise: no attribute's total is above this.")],
+    plan: Annotated[Path, options.file("Where to write the plan.")] = Path("plan.json"),
+    total_of: Annotated[
+        Names, options.numbers("Another promise for one attribute, inf for a public one.")
+    ] = None,
+    fixed: Annotated[
+        Names, options.numbers("A given budget for one attribute, 0 if it is not released.")
+    ] = None,
+    lower: Annotated[Names, options.numbers("The least budget of one attribute.")] = None,
+    upper: Annotated[Names, options.numbers("The largest budget of one attribute.")] = None,
+    importance: Annotated[
+        Names, options.numbers("How much one attribute matters; others matter 1.")
+    ] = None,
     objective: Annotated[
         Objective,
         typer.Option(
@@ -92,16 +63,16 @@ def _calibrate(
         MechanismName,
         typer.Option(help="What reports each answer; auto is the more exact of grr and olh."),
     ] = "auto",
-    users: Users = 100_000,
-    schema: SchemaFile = None,
-    by: By = None,
-    weight: Weight = None,
-    query: Query = None,
-    how_sure: HowSure = None,
-    min_records: MinRecords = 20,
-    thin: ThinWay = "keep",
+    users: options.Users = 100_000,
+    schema: options.SchemaFile = None,
+    by: options.By = None,
+    weight: options.Weight = None,
+    query: options.Query = None,
+    how_sure: options.HowSure = None,
+    min_records: options.MinRecords = 20,
+    thin: options.ThinWay = "keep",
     force: Annotated[bool, typer.Option("--force", help="Replace a plan that is there.")] = False,
-    as_json: AsJson = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Find a budget for each answer, so that all answers together keep a promise about each.
 

@@ -7,17 +7,14 @@ import numpy as np
 import typer
 from rich.markup import escape
 
+from deptriad.cli import options
 from deptriad.cli.app import app, console, number_table, progress_bar, refuse_place, show_json
-from deptriad.cli.data import AsJson, Data
 from deptriad.collection.marginal import Marginal
 from deptriad.collection.perturb import perturb_file
 from deptriad.collection.post_processing import Post
 from deptriad.planning.plan import Plan
+from deptriad.utils.arrays import as_share
 from deptriad.utils.text import printable
-
-PlanFile = Annotated[
-    Path, typer.Argument(help="A plan that `deptriad calibrate` wrote.", metavar="PLAN")
-]
 
 
 def _attributes(ctx: typer.Context, incomplete: str) -> list[str]:
@@ -33,20 +30,15 @@ def _attributes(ctx: typer.Context, incomplete: str) -> list[str]:
     "perturb", epilog="Example: deptriad perturb plan.json survey.parquet --out reports.parquet"
 )
 def _perturb(
-    plan: PlanFile,
-    data: Data,
-    out: Annotated[
-        Path,
-        typer.Option(
-            help="Where to write the reports, as Parquet.", dir_okay=False, metavar="FILE"
-        ),
-    ] = Path("reports.parquet"),
+    plan: options.PlanFile,
+    data: options.Data,
+    out: Annotated[Path, options.file("Where to write the reports, as Parquet.")] = Path(
+        "reports.parquet"
+    ),
     seed: Annotated[
         int | None,
-        typer.Option(
-            min=0,
-            help="For a simulation that can be repeated. NOT for real data: it can be undone.",
-            metavar="N",
+        options.whole(
+            "For a simulation that can be repeated. NOT for real data: it can be undone.", 0
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace reports that are there.")] = False,
@@ -74,7 +66,7 @@ def _perturb(
     "estimate", epilog="Example: deptriad estimate plan.json reports.parquet sex race --json"
 )
 def _estimate(
-    plan: PlanFile,
+    plan: options.PlanFile,
     reports: Annotated[Path, typer.Argument(help="A file of reports.", metavar="REPORTS")],
     attributes: Annotated[
         list[str],
@@ -90,16 +82,11 @@ def _estimate(
             help="norm_sub and clip give a distribution; raw is unbiased, and may be below 0."
         ),
     ] = "norm_sub",
-    level: Annotated[
-        float, typer.Option(help="Level of the confidence intervals.", metavar="NUMBER")
-    ] = 0.95,
-    as_json: AsJson = False,
+    level: Annotated[float, options.number("Level of the confidence intervals.")] = 0.95,
+    as_json: options.AsJson = False,
 ) -> None:
     """Estimate how many people gave each answer, or each combination of answers, from their reports."""
-    if not 0.0 < level < 1.0:
-        raise ValueError(
-            f"--level is {level}, expected a probability between 0 and 1, such as 0.95"
-        )
+    as_share(level, "--level")
     with progress_bar("reading reports"):
         found = Plan.load(plan).estimate(reports, attributes, post)
     rows = _rows(found, level)

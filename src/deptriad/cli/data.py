@@ -12,55 +12,12 @@ from rich.table import Table
 from deptriad.analysis.analysis import Analysis
 from deptriad.analysis.analyze import analyze
 from deptriad.analysis.prior import Prior, Thin
+from deptriad.cli import options
 from deptriad.cli.app import app, console, progress_bar, refuse_place
 from deptriad.data import readers
 from deptriad.data.schema import Schema
 from deptriad.tables import uncertainty
 from deptriad.utils.text import printable
-
-Data = Annotated[
-    str,
-    typer.Argument(help="A .csv or .parquet file, or several: 'folder/*.parquet'.", metavar="DATA"),
-]
-SchemaFile = Annotated[
-    Path | None,
-    typer.Option(
-        help="The schema of DATA; inferred from it without one.", dir_okay=False, metavar="FILE"
-    ),
-]
-By = Annotated[
-    str | None,
-    typer.Option(
-        help="Column whose values are separate sources, such as a state.", metavar="COLUMN"
-    ),
-]
-Weight = Annotated[str | None, typer.Option(help="Column of survey weights.", metavar="COLUMN")]
-Query = Annotated[
-    str | None,
-    typer.Option(
-        help="SQL over DATA, whose rows are called `data`.", metavar="SQL", show_default=False
-    ),
-]
-HowSure = Annotated[
-    str | None,
-    typer.Option(
-        "--uncertainty",
-        help="How far the truth may lie from DATA: relative:0.1, absolute:0.01, spread:std (with --by) or "
-        "confidence:0.95; without it DATA is taken as the truth.",
-        metavar="KIND:NUMBER",
-    ),
-]
-MinRecords = Annotated[
-    int, typer.Option(min=0, help="Values with fewer records are called thin.", metavar="N")
-]
-ThinWay = Annotated[
-    Thin, typer.Option(help="What to do with thin values: keep them, merge them or drop them.")
-]
-Users = Annotated[int, typer.Option(min=1, help="How many people will answer.", metavar="N")]
-Top = Annotated[int, typer.Option(min=0, help="Show the N largest leakages.", metavar="N")]
-AsJson = Annotated[
-    bool, typer.Option("--json", help='Print JSON instead of tables; an infinity is "inf".')
-]
 
 
 def analysed(
@@ -134,26 +91,17 @@ def attributes_of(
 
 @app.command("schema", epilog="Example: deptriad schema survey.csv --bins 5 --out schema.json")
 def _schema(
-    data: Data,
-    out: Annotated[
-        Path, typer.Option(help="Where to write the schema.", dir_okay=False, metavar="FILE")
-    ] = Path("schema.json"),
-    bins: Annotated[
-        int, typer.Option(min=2, help="Bins of a number with many values.", metavar="N")
-    ] = 10,
+    data: options.Data,
+    out: Annotated[Path, options.file("Where to write the schema.")] = Path("schema.json"),
+    bins: Annotated[int, options.whole("Bins of a number with many values.", 2)] = 10,
     binning: Annotated[
         Literal["quantile", "width"],
         typer.Option(help="Bins of equal counts (quantile) or of equal width (width)."),
     ] = "quantile",
     max_categories: Annotated[
-        int,
-        typer.Option(
-            min=2,
-            help="Values that a column keeps; the rest is (other), or binned.",
-            metavar="N",
-        ),
+        int, options.whole("Values that a column keeps; the rest is (other), or binned.", 2)
     ] = 30,
-    query: Query = None,
+    query: options.Query = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a schema that is there.")] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the schema instead of a table.")

@@ -12,10 +12,9 @@ from rich.markup import escape
 from deptriad.analysis.analyze import analyze
 from deptriad.analysis.leakage_matrix import Leak
 from deptriad.analysis.prior import Prior
-from deptriad.cli import demo_survey
+from deptriad.cli import demo_survey, options
 from deptriad.cli.app import app, console, leak_table, progress_bar, up
-from deptriad.cli.data import Top
-from deptriad.cli.report import Opening, Page, write
+from deptriad.cli.report import write
 
 
 @app.command("demo", epilog="Example: deptriad demo --epsilon 0.5 --top 10 --csv triads.csv")
@@ -23,12 +22,12 @@ def _demo(
     epsilon: Annotated[
         float, typer.Option(help="The budget with which an answer is released, at least 0.")
     ] = 1.0,
-    top: Top = 5,
-    total: Opening = 3.0,
-    out: Page = Path("demo/report.html"),
-    csv: Annotated[
-        Path, typer.Option(help="Where to write all pairs, as CSV.", dir_okay=False, metavar="FILE")
-    ] = Path("demo/fair-triads.csv"),
+    top: options.Top = 5,
+    total: options.Opening = 3.0,
+    out: options.Page = Path("demo/report.html"),
+    csv: Annotated[Path, options.file("Where to write all pairs, as CSV.")] = Path(
+        "demo/fair-triads.csv"
+    ),
 ) -> None:
     """Analyse a real survey, and write a page to look at.
 

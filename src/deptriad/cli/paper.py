@@ -9,8 +9,8 @@ from rich.box import SIMPLE
 from rich.markup import escape
 from rich.table import Table
 
+from deptriad.cli import options
 from deptriad.cli.app import app, console, progress_bar, show_json
-from deptriad.cli.data import AsJson
 
 
 @app.command(
@@ -45,7 +45,7 @@ def _paper(
             dir_okay=False,
         ),
     ] = None,
-    as_json: AsJson = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Compute tables and figures of the paper again, and say which of its claims hold.
 
@@ -136,7 +136,7 @@ def _datasets(
         Path | None,
         typer.Option(help="A folder to look into for what is there.", file_okay=False, exists=True),
     ] = None,
-    as_json: AsJson = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Say for each dataset of the paper where to get it, its licence, and how to convert it."""
     from deptriad.paper.data import DATASETS, Library

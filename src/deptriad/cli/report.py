@@ -8,46 +8,27 @@ import typer
 
 from deptriad import report
 from deptriad.analysis.analysis import Analysis
+from deptriad.cli import options
 from deptriad.cli.app import app, progress_bar
-from deptriad.cli.data import (
-    By,
-    Data,
-    HowSure,
-    MinRecords,
-    Query,
-    SchemaFile,
-    ThinWay,
-    Users,
-    Weight,
-    analysed,
-)
+from deptriad.cli.data import analysed
 from deptriad.data import readers
 from deptriad.report.content import Options
-
-Opening = Annotated[
-    float, typer.Option(help="The promise that the page opens with.", metavar="NUMBER")
-]
-Page = Annotated[
-    Path, typer.Option(help="Where to write the page.", dir_okay=False, metavar="FILE")
-]
 
 
 @app.command("report", epilog="Example: deptriad report survey.csv --total 3 --out report.html")
 def _report(
-    data: Data,
-    total: Opening = 3.0,
-    out: Page = Path("report.html"),
-    users: Users = 100_000,
-    min_count: Annotated[
-        int, typer.Option(min=1, help="Smaller counts read 'fewer than N'.", metavar="N")
-    ] = 10,
-    schema: SchemaFile = None,
-    by: By = None,
-    weight: Weight = None,
-    query: Query = None,
-    how_sure: HowSure = None,
-    min_records: MinRecords = 20,
-    thin: ThinWay = "keep",
+    data: options.Data,
+    total: options.Opening = 3.0,
+    out: options.Page = Path("report.html"),
+    users: options.Users = 100_000,
+    min_count: Annotated[int, options.whole("Smaller counts read 'fewer than N'.", 1)] = 10,
+    schema: options.SchemaFile = None,
+    by: options.By = None,
+    weight: options.Weight = None,
+    query: options.Query = None,
+    how_sure: options.HowSure = None,
+    min_records: options.MinRecords = 20,
+    thin: options.ThinWay = "keep",
 ) -> None:
     """Write one HTML page that shows what answers give away about each other, for any budget.
 
@@ -72,8 +53,8 @@ def _report(
     typer.echo(f"The page is in {out}")
 
 
-def write(found: Analysis, out: Path, total: float, **options: Unpack[Options]) -> None:
+def write(found: Analysis, out: Path, total: float, **how: Unpack[Options]) -> None:
     """Write the page, with a bar."""
     with progress_bar("planning for each promise (the first time compiles, too)") as show:
-        options["progress"] = show
-        report.write(found, out, total, **options)
+        how["progress"] = show
+        report.write(found, out, total, **how)

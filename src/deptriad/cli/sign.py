@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from deptriad.cli import options
 from deptriad.cli.app import app
 from deptriad.utils import signatures
 
@@ -14,9 +15,7 @@ Signed = Annotated[Path, typer.Argument(help="A plan, or any other file.", metav
 @app.command("sign", epilog="Example: deptriad sign plan.json --key survey.pem --new-key")
 def _sign(
     file: Signed,
-    key: Annotated[
-        Path, typer.Option(help="Your private key (Ed25519, PEM).", dir_okay=False, metavar="FILE")
-    ],
+    key: Annotated[Path, options.file("Your private key (Ed25519, PEM).")],
     new_key: Annotated[
         bool,
         typer.Option("--new-key", help="Make that key first, and its public one beside it (.pub)."),
@@ -37,16 +36,8 @@ def _sign(
 @app.command("verify", epilog="Example: deptriad verify plan.json --key survey.pem.pub")
 def _verify(
     file: Signed,
-    key: Annotated[
-        Path,
-        typer.Option(
-            help="The public key of whoever should have signed it.", dir_okay=False, metavar="FILE"
-        ),
-    ],
-    signature: Annotated[
-        Path | None,
-        typer.Option(help="The signature. [default: FILE.sig]", dir_okay=False, metavar="FILE"),
-    ] = None,
+    key: Annotated[Path, options.file("The public key of whoever should have signed it.")],
+    signature: Annotated[Path | None, options.file("The signature. [default: FILE.sig]")] = None,
 ) -> None:
     """Check the signature of a file; the exit code is 1 where it does not fit."""
     signatures.verify(file, key, signature)

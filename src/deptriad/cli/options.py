@@ -1,0 +1,71 @@
+"""Options that several commands have, and kinds of options that one has."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from deptriad.analysis.prior import Thin
+
+
+def file(help: str) -> Any:
+    """An option that names a file."""
+    return typer.Option(help=help, dir_okay=False, metavar="FILE")
+
+
+def whole(help: str, least: int) -> Any:
+    """An option that is a whole number of at least so much."""
+    return typer.Option(help=help, min=least, metavar="N")
+
+
+def number(help: str) -> Any:
+    """An option that is any number."""
+    return typer.Option(help=help, metavar="NUMBER")
+
+
+def numbers(help: str) -> Any:
+    """An option that gives numbers by name."""
+    return typer.Option(help=f"{help} May be repeated.", metavar="NAME=NUMBER")
+
+
+def column(help: str) -> Any:
+    """An option that names a column of the data."""
+    return typer.Option(help=help, metavar="COLUMN")
+
+
+Data = Annotated[
+    str,
+    typer.Argument(help="A .csv or .parquet file, or several: 'folder/*.parquet'.", metavar="DATA"),
+]
+PlanFile = Annotated[
+    Path, typer.Argument(help="A plan that `deptriad calibrate` wrote.", metavar="PLAN")
+]
+SchemaFile = Annotated[Path | None, file("The schema of DATA; inferred from it without one.")]
+By = Annotated[str | None, column("Column whose values are separate sources, such as a state.")]
+Weight = Annotated[str | None, column("Column of survey weights.")]
+Query = Annotated[
+    str | None,
+    typer.Option(
+        help="SQL over DATA, whose rows are called `data`.", metavar="SQL", show_default=False
+    ),
+]
+HowSure = Annotated[
+    str | None,
+    typer.Option(
+        "--uncertainty",
+        help="How far the truth may lie from DATA: relative:0.1, absolute:0.01, spread:std (with --by) or "
+        "confidence:0.95; without it DATA is taken as the truth.",
+        metavar="KIND:NUMBER",
+    ),
+]
+MinRecords = Annotated[int, whole("Values with fewer records are called thin.", 0)]
+ThinWay = Annotated[
+    Thin, typer.Option(help="What to do with thin values: keep them, merge them or drop them.")
+]
+Users = Annotated[int, whole("How many people will answer.", 1)]
+Top = Annotated[int, whole("Show the N largest leakages.", 0)]
+Opening = Annotated[float, number("The promise that the page opens with.")]
+Page = Annotated[Path, file("Where to write the page.")]
+AsJson = Annotated[
+    bool, typer.Option("--json", help='Print JSON instead of tables; an infinity is "inf".')
+]
