@@ -5,23 +5,22 @@ from __future__ import annotations
 import datetime
 import json
 import math
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 
+from deptriad.analysis.analysis import Analysis
+from deptriad.curves.profile import Profile
+from deptriad.data.attribute import Attribute
 from deptriad.report import words
 from deptriad.report.promises import promises_of, searched
 from deptriad.tables import uncertainty
 from deptriad.utils.arrays import as_whole
+from deptriad.utils.progress import Progress
 from deptriad.utils.text import printable
-
-if TYPE_CHECKING:
-    from deptriad.analysis.analysis import Analysis
-    from deptriad.curves.profile import Profile
-    from deptriad.data.attribute import Attribute
-    from deptriad.utils.progress import Progress
 
 MOST_LINES = 64
 """A curve of more lines than this is thinned; it is then a bound on the curve."""
@@ -63,8 +62,9 @@ def content(
     """Everything on the page; parameters as for ``deptriad.report.page``."""
     as_whole(min_count, "min_count", 1)
     analysis.table(*analysis.pairs[0])  # says so where there are no tables
-    steps = _Steps(progress, promises_of(total, len(analysis.names)), len(analysis.pairs))
-    promises = searched(analysis, total, records, weight, users, rng, steps.plan_done)
+    plans = len(promises_of(total, len(analysis.names)))
+    steps = _Steps(progress, OFTEN * plans + len(analysis.pairs))
+    promises = searched(analysis, total, records, weight, users, rng, steps.add)
     curves, explained = _pairs(analysis, steps)
     return {
         "made": {
@@ -89,24 +89,18 @@ def content(
     }
 
 
+@dataclass
 class _Steps:
-    """Progress over plans, which take long, and pairs, which do not."""
+    """Progress over plans, which take long, and pairs, which do not: so many of them as one plan."""
 
-    def __init__(self, progress: Progress | None, promises: list[float], pairs: int) -> None:
-        self.progress = progress
-        self.total = OFTEN * len(promises) + pairs
-        self.done = 0
+    progress: Progress | None
+    total: int
+    done: int = 0
 
-    def add(self, steps: int) -> None:
+    def add(self, steps: int = OFTEN) -> None:
         self.done += steps
         if self.progress:
             self.progress(self.done, self.total)
-
-    def finish(self) -> None:
-        self.add(self.total - self.done)
-
-    def plan_done(self) -> None:
-        self.add(OFTEN)
 
 
 def _attribute(attribute: Attribute) -> dict[str, Any]:
@@ -138,8 +132,8 @@ def _pairs(analysis: Analysis, steps: _Steps) -> tuple[list[Any] | None, list[An
             curves.append(_lines(analysis.profile(source, target)))
         explained.append(_explained(analysis, source, target, budgets))
         if place % OFTEN == OFTEN - 1:
-            steps.add(OFTEN)
-    steps.finish()
+            steps.add()
+    steps.add(len(analysis.pairs) % OFTEN)
     return (curves if few else None), explained
 
 
@@ -184,7 +178,7 @@ def _files(analysis: Analysis) -> dict[str, Any]:
     """Texts of the files that the page hands out; the page itself adds the triads to the analysis."""
     known = None if analysis.uncertainty is None else uncertainty.as_text(analysis.uncertainty)
     about = {"format": "deptriad analysis", "version": 1, "uncertainty": known}
-    about |= {"facts": analysis.facts}
+    about["facts"] = analysis.facts
     return {
         "schema": analysis.schema.to_json() + "\n",
         "analysis": json.dumps(about, ensure_ascii=False)[:-1],

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
+
+from deptriad.analysis.analysis import Analysis
 from deptriad.data.coded_records import Coded, coded_frame
 from deptriad.planning.calibrate import calibrate
+from deptriad.planning.plan import Plan
 from deptriad.utils.arrays import as_numbers
 from deptriad.utils.errors import InvalidValue, Parameter
 from deptriad.witnesses.each_target import witness_each
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from deptriad.analysis.analysis import Analysis
-    from deptriad.planning.plan import Plan
 
 PROMISES = (0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0)
 FEWER_PROMISES = (1.0, 3.0, 6.0)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from deptriad.analysis.analysis import Analysis
+from deptriad.analysis.prior import Prior
 from deptriad.tables import uncertainty
 from deptriad.tables.uncertainty import Confidence
 from deptriad.utils.text import printable
-
-if TYPE_CHECKING:
-    from deptriad.analysis.analysis import Analysis
-    from deptriad.analysis.prior import Prior
 
 ALLOWED_FOR = {
     "Relative": "tables somewhat unlike the data’s",
