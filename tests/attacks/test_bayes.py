@@ -8,7 +8,7 @@ import pytest
 from deptriad.attacks.attacker import Tokens
 from deptriad.attacks.bayes import Bayes, _shared
 from deptriad.attacks.field import _implied
-from deptriad.attacks.seen import Collected, Truth, readings_of
+from deptriad.attacks.seen import Collected, Truth
 from deptriad.collection.sample import Sample
 from deptriad.collection.sample_with_fakes import SampleWithFakes
 from deptriad.collection.split import Separate, Split
@@ -73,7 +73,8 @@ def bayes(strategy, codes):
     }
     asked = strategy.questions
     implied = {each.name: _implied(each, "a") for each in asked if "a" in each.names}
-    return Bayes(readings_of(asked), values, kind, len(asked), implied)
+    readings = {each.name: each.mechanism for each in asked}
+    return Bayes(readings, values, kind, len(asked), implied)
 
 
 @pytest.mark.parametrize("hidden", ["a", None])

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from deptriad.analysis.analysis import Analysis
 from deptriad.attacks.seen import values_of
+from deptriad.collection.question import Question
+from deptriad.collection.strategy import Strategy
+from deptriad.tables.table import Conditional
+from deptriad.totals.shared_target import Table
+from deptriad.totals.totals import target_total
 from deptriad.utils.text import printable
-
-if TYPE_CHECKING:
-    from deptriad.analysis.analysis import Analysis
-    from deptriad.collection.question import Question
-    from deptriad.collection.strategy import Strategy
-    from deptriad.totals.shared_target import Table
 
 
 @dataclass(frozen=True)
@@ -26,19 +26,6 @@ class Allowed:
     nats: float
     why: str
     covered: NDArray[np.bool_]
-
-
-class Tables(Protocol):
-    """Where the tables p(answer | target) come from."""
-
-    @property
-    def why(self) -> str:
-        """Where from, in words."""
-        ...
-
-    def table(self, question: Question, target: str) -> Table | None:
-        """The table of one question; None if it is not known."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -51,8 +38,6 @@ class OfRecords:
 
     def table(self, question: Question, target: str) -> Table | None:
         """p(answer | target) among the records; values that no record has are left out."""
-        from deptriad.tables.table import Conditional
-
         aim = self.strategy.schema[target]
         size = question.mechanism.size
         own = self.codes[:, self.strategy.schema.index(target)].astype(np.int64)
@@ -91,6 +76,10 @@ class OfAnalysis:
         if len(question.names) > 1:
             return None
         return self.analysis.table(question.name, target)
+
+
+Tables = OfRecords | OfAnalysis
+"""Where the tables p(answer | target) come from."""
 
 
 def allowed(strategy: Strategy, target: str, own: bool, tables: Tables) -> Allowed:
@@ -145,8 +134,6 @@ def _together(
     budgets: dict[str, float], tables: dict[str, Table], own: float, target: str
 ) -> float:
     """The certified total; ∞ where a mechanism may rule a value out."""
-    from deptriad.totals.totals import target_total
-
     if not math.isfinite(math.fsum(budgets.values()) + own):
         return math.inf
     return target_total(tables, budgets, own, target).certified

@@ -15,20 +15,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deptriad.attacks.events import Codes, Counted, Cut, Event, choose_reports
 from deptriad.attacks.seen import Collected
-from deptriad.utils import files
-from deptriad.utils.arrays import as_whole
+from deptriad.mechanisms import Mechanism
+from deptriad.utils.arrays import Floats, as_share, as_whole
+from deptriad.utils.files import spelt
 from deptriad.utils.text import printable, rounded_down, rounded_up
-
-if TYPE_CHECKING:
-    from deptriad.mechanisms import Mechanism
-    from deptriad.utils.arrays import Floats
 
 LEVEL = 1e-3
 """Chance of a false alarm."""
@@ -81,21 +78,7 @@ class Audit:
 
     def facts(self) -> dict[str, Any]:
         """Plain numbers and text, ready for JSON."""
-        return {
-            "about": self.about,
-            "holds": self.holds,
-            "attained": self.attained,
-            "allowed": files.spelt(self.allowed),
-            "pair": None if self.pair is None else list(self.pair),
-            "event": self.event,
-            "level": self.level,
-            "tested": self.tested,
-        }
-
-
-def worst(audits: Sequence[Audit]) -> Audit:
-    """The audit that comes closest to breaking its promise, or breaks it most."""
-    return min(audits, key=lambda audit: audit.margin)
+        return dict(spelt(vars(self) | {"holds": self.holds}))
 
 
 def _concluded(
@@ -222,8 +205,7 @@ def check_mechanism(
     >>> check_mechanism(GRR(3, 1.0), np.random.default_rng(1)).holds
     True
     """
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"level is {level}, expected a chance between 0 and 1, such as {LEVEL}")
+    as_share(level, "level", LEVEL)
     values = np.arange(as_whole(n, "n", 2), dtype=np.int64) % mechanism.size
     reports = mechanism.perturb(values, rng)
     half = n // 2

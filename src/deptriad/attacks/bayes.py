@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from deptriad.attacks.attacker import Tokens
 from deptriad.attacks.seen import Reading
-
-if TYPE_CHECKING:
-    from deptriad.attacks.attacker import Tokens
-    from deptriad.collection.strategy import TrueReports
-    from deptriad.utils.arrays import Floats
-    from deptriad.utils.progress import Progress
+from deptriad.collection.strategy import TrueReports
+from deptriad.utils.arrays import Floats
+from deptriad.utils.progress import Progress
 
 MOST_RECORDS = 1 << 13
 """Different training records that are compared with each report; of more, a random part is: on the 14 attributes of
@@ -55,10 +53,7 @@ class Bayes:
     of: int = 0
     implied: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
 
-    @property
-    def name(self) -> str:
-        """As results print it."""
-        return "bayes"
+    name: ClassVar[str] = "bayes"
 
     def fit(
         self,
@@ -72,16 +67,13 @@ class Bayes:
         names = tokens.names
         readings = tuple(self.readings[name] for name in names)
         values = [self.values[name] for name in names]
+        implied = [self.implied.get(name) for name in names]
         shares = (np.bincount(target, minlength=size) + 1.0 / size) / (len(target) + 1.0)
         tables = tuple(
-            _shared(
-                target, size, self.values[name], self.readings[name].size, self.implied.get(name)
-            )
-            for name in names
+            _shared(target, size, own, reading.size, through)
+            for own, reading, through in zip(values, readings, implied, strict=True)
         )
-        known = None
-        if self.combine == "all":
-            known = _Known.of(values, readings, target, rng)
+        known = _Known.of(values, readings, target, rng) if self.combine == "all" else None
         return Posterior(readings, np.log(shares), tables, self.combine, self.of, known)
 
 
@@ -172,10 +164,8 @@ class Posterior:
         pairs = zip(self.readings, tokens.supports, strict=True)
         logs = [reading.log_likelihoods(supports) for reading, supports in pairs]
         single = [_log_mean(own, table) for own, table in zip(logs, self.tables, strict=True)]
-        if self.combine == "fakes":
-            told = self.prior + self._among_fakes(logs, single)
-        else:
-            told = self.prior + np.sum(single, axis=0)
+        fakes = self.combine == "fakes"
+        told = self.prior + (self._among_fakes(logs, single) if fakes else np.sum(single, axis=0))
         if self.known is not None:  # one imagined record beside those that are known
             joint = self.known.joint(np.concatenate(logs, axis=1), len(self.prior))
             told = np.logaddexp(told, joint)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from deptriad.attacks.attacker import Supports, Tokens
-    from deptriad.utils.progress import Progress
+from deptriad.attacks.attacker import Tokens
+from deptriad.utils.progress import Progress
 
 ENOUGH = 20
 """Records that every value must have for a tenth of them to be held out to stop early."""
@@ -38,10 +37,7 @@ class Boosting:
 
     rounds: int = 100
 
-    @property
-    def name(self) -> str:
-        """As results print it."""
-        return "boosting"
+    name: ClassVar[str] = "boosting"
 
     def fit(
         self,
@@ -112,12 +108,8 @@ def _columns(tokens: Tokens, single: tuple[bool, ...]) -> tuple[NDArray[Any], li
     parts: list[NDArray[Any]] = []
     categorical: list[bool] = []
     for own, one in zip(tokens.supports, single, strict=True):
-        columns = _named(own) if one else own.astype(np.float32)
+        columns = (own.argmax(axis=1)[:, None] if one else own).astype(np.float32)
         columns[~own.any(axis=1)] = np.nan
         parts.append(columns)
         categorical += [one] * columns.shape[1]
     return np.concatenate(parts, axis=1), categorical
-
-
-def _named(supports: Supports) -> NDArray[np.float32]:
-    return np.asarray(supports.argmax(axis=1)[:, None], dtype=np.float32)

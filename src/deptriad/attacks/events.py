@@ -5,17 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from deptriad.mechanisms import Mechanism
 from deptriad.tables.uncertainty import share_ends
+from deptriad.utils.arrays import Floats
 from deptriad.utils.text import printable
-
-if TYPE_CHECKING:
-    from deptriad.mechanisms import Mechanism
-    from deptriad.utils.arrays import Floats
 
 Pair = tuple[int, int]
 Codes = NDArray[np.int64]
@@ -58,24 +56,9 @@ class Counted:
 
     def attained(self, level: float) -> float:
         """ln of the likelihood ratio that is proven, each of the two shares at the given level."""
-        lower, upper = (
-            share_ends(self.hits, self.n, level)[0],
-            share_ends(self.others, self.m, level)[1],
-        )
+        lower = share_ends(self.hits, self.n, level)[0]
+        upper = share_ends(self.others, self.m, level)[1]
         return math.log(lower / upper) if lower > 0.0 else -math.inf
-
-
-class Event(Protocol):
-    """Something that is compared under two values; under many pairs of them where ``pair`` is None."""
-
-    @property
-    def pair(self) -> Pair | None:
-        """The two values."""
-        ...
-
-    def words(self, labels: Sequence[str]) -> str:
-        """What it is."""
-        ...
 
 
 def _promising(hits: Any, n: Any, others: Any, m: Any) -> Floats:
@@ -196,6 +179,10 @@ class Preferred:
     def words(self, labels: Sequence[str]) -> str:
         """What it is."""
         return "over pairs of values x and x' of all people, the report speaks for x rather than x'"
+
+
+Event = Cut | Named | Preferred
+"""Something that is compared under two values; under many pairs of them where ``pair`` is None."""
 
 
 def choose_reports(supports: Marks, values: Codes, mechanism: Mechanism) -> list[Named | Preferred]:

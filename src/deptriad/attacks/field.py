@@ -5,22 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from deptriad.analysis.analysis import Analysis
 from deptriad.attacks.allowed import OfAnalysis, OfRecords, Tables
 from deptriad.attacks.audit import LEVEL, Audit, audit_questions
 from deptriad.attacks.bayes import Bayes
-from deptriad.attacks.seen import Collected, Truth, readings_of
+from deptriad.attacks.seen import Collected, Truth
+from deptriad.collection.question import Question
 from deptriad.collection.strategy import Strategy
 from deptriad.utils.arrays import as_whole
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from deptriad.analysis.analysis import Analysis
-    from deptriad.collection.question import Question
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +79,7 @@ class Field:
             )
         questions = self.asked.questions
         return Bayes(
-            readings_of(questions),
+            {question.name: question.mechanism for question in questions},
             {question.name: self.learnt.values(question) for question in questions},
             self.asked.true_reports,
             len(questions),

@@ -6,15 +6,15 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from itertools import product
+from typing import Any
 
-from deptriad.attacks.score import Score, in_words, mean_score
-from deptriad.data.results import ByTarget, Framed
-from deptriad.utils import files, html_table
+from deptriad.attacks.audit import Audit
+from deptriad.attacks.score import Score, mean_score
+from deptriad.data.results import ByTarget, Framed, columns_of
+from deptriad.utils import html_table
+from deptriad.utils.files import spelt
 from deptriad.utils.text import aligned, printable, rounded_down, rounded_up, times
-
-if TYPE_CHECKING:
-    from deptriad.attacks.audit import Audit
 
 
 @dataclass(frozen=True, repr=False)
@@ -83,40 +83,23 @@ class AttackResult(Framed):
         return math.exp(self.allowed) * (1.0 + 4e-16) if self.allowed < 709.0 else math.inf
 
     @property
+    def audits(self) -> tuple[Audit, ...]:
+        """Of the attack, and of every mechanism."""
+        return self.audit, *self.mechanisms
+
+    @property
     def holds(self) -> bool:
         """False only where an audit, of the attack or of a mechanism, proves a promise broken."""
-        return all(audit.holds for audit in (self.audit, *self.mechanisms))
+        return all(audit.holds for audit in self.audits)
 
     def _scores(self) -> dict[str, Score]:
-        every = {
-            "attack": self.score,
-            "balanced": self.balanced,
-            "majority": self.majority,
-            "proportional": self.proportional,
-        }
-        return every if self.ceiling is None else every | {"ceiling": self.ceiling}
+        guesses = {name: getattr(self, name) for name in GUESSES}
+        return {"attack": self.score} | {name: each for name, each in guesses.items() if each}
 
     def facts(self) -> dict[str, Any]:
         """Plain numbers, lists and text, ready for JSON."""
-        return {
-            "target": self.target,
-            "attacker": self.attacker,
-            "own": self.own,
-            "train": self.train,
-            "evaluation": self.evaluation,
-            "level": self.level,
-            "score": self.score.facts(),
-            "balanced": self.balanced.facts(),
-            "majority": self.majority.facts(),
-            "proportional": self.proportional.facts(),
-            "ceiling": None if self.ceiling is None else self.ceiling.facts(),
-            "allowed": files.spelt(self.allowed),
-            "allowed_odds": files.spelt(self.allowed_odds),
-            "why": self.why,
-            "audit": self.audit.facts(),
-            "mechanisms": [audit.facts() for audit in self.mechanisms],
-            "holds": self.holds,
-        }
+        every = spelt(vars(self) | {"allowed_odds": self.allowed_odds, "holds": self.holds})
+        return {name: value for name, value in every.items() if name != "kind"}
 
     def columns(self) -> dict[str, list[Any]]:
         """Columns of the frame, a row for the attack and for each guess beside it."""
@@ -128,10 +111,8 @@ class AttackResult(Framed):
 
     def __repr__(self) -> str:
         seen = "all reports" if self.own else "the other reports"
-        rows: list[tuple[str, ...]] = [("", "macro-F1", "accuracy")]
-        for name, score in self._scores().items():
-            f1 = in_words(score.macro_f1, score.macro_f1_interval)
-            rows.append((name, f1, in_words(score.accuracy, score.accuracy_interval)))
+        rows = [("", "macro-F1", "accuracy")]
+        rows += [(name, *score.words) for name, score in self._scores().items()]
         audits = (self.audit, *(audit for audit in self.mechanisms if not audit.holds))
         return "\n".join(
             [
@@ -142,6 +123,10 @@ class AttackResult(Framed):
                 *(_audit_words(audit) for audit in audits),
             ]
         )
+
+
+GUESSES = ("balanced", "majority", "proportional", "ceiling")
+"""What an attack is compared with, in the order of the table."""
 
 
 def _nats(number: float) -> str:
@@ -207,11 +192,13 @@ class AttackResults(ByTarget[AttackResult]):
         return mean_score(every) if len(every) == len(self) else None
 
     @property
-    def audit(self) -> Audit:
-        """The audit, of an attack or of a mechanism, that comes closest to breaking its promise."""
-        from deptriad.attacks.audit import worst
+    def _audits(self) -> list[Audit]:
+        return [audit for each in self.values() for audit in each.audits]
 
-        return worst([audit for each in self.values() for audit in (each.audit, *each.mechanisms)])
+    @property
+    def audit(self) -> Audit:
+        """The audit, of an attack or of a mechanism, that comes closest to breaking its promise, or breaks it most."""
+        return min(self._audits, key=lambda audit: audit.margin)
 
     @property
     def holds(self) -> bool:
@@ -220,56 +207,34 @@ class AttackResults(ByTarget[AttackResult]):
 
     def facts(self) -> dict[str, Any]:
         """Plain numbers, lists and text, ready for JSON."""
-        return {
-            "aia": self.score.facts(),
-            "baseline": self.baseline.facts(),
-            "ceiling": None if self.ceiling is None else self.ceiling.facts(),
-            "holds": self.holds,
-            "targets": [result.facts() for result in self.values()],
-        }
+        scores = {"aia": self.score, "baseline": self.baseline, "ceiling": self.ceiling}
+        return dict(spelt(scores | {"holds": self.holds, "targets": list(self.values())}))
 
     def columns(self) -> dict[str, list[Any]]:
         """Columns of the frame, a row for each target."""
         every = list(self.values())
         columns: dict[str, list[Any]] = {"target": list(self)}
         columns |= _columns(each.score for each in every)
-        columns["baseline_macro_f1"] = [each.baseline.macro_f1 for each in every]
-        columns["baseline_accuracy"] = [each.baseline.accuracy for each in every]
-        for name in ("macro_f1", "accuracy"):
-            columns[f"ceiling_{name}"] = [
-                math.nan if each.ceiling is None else getattr(each.ceiling, name) for each in every
-            ]
-        columns["allowed"] = [each.allowed for each in every]
-        columns["attained"] = [each.audit.attained for each in every]
-        columns["holds"] = [each.holds for each in every]
-        return columns
+        for guess, name in product(("baseline", "ceiling"), ("macro_f1", "accuracy")):
+            scores = [getattr(each, guess) for each in every]
+            columns[f"{guess}_{name}"] = [getattr(score, name, math.nan) for score in scores]
+        columns |= columns_of(every, ["allowed"])
+        columns |= columns_of((each.audit for each in every), ["attained"])
+        return columns | columns_of(every, ["holds"])
 
     def rows(self) -> list[tuple[str, ...]]:
         """The cells of the table that is printed: a heading, the targets, their mean."""
-        found: list[tuple[str, ...]] = [HEADINGS]
+        found = [HEADINGS]
         for name, each in self.items():
-            top = "" if each.ceiling is None else f"{each.ceiling.macro_f1:.3f}"
-            found.append(
-                (
-                    printable(name),
-                    in_words(each.macro_f1, each.score.macro_f1_interval),
-                    f"{each.baseline.macro_f1:.3f}",
-                    top,
-                    f"×{times(each.allowed)}",
-                    "holds" if each.audit.holds else "BROKEN",
-                )
-            )
-        top = "" if self.ceiling is None else f"{self.ceiling.macro_f1:.3f}"
-        mean = in_words(self.aia, self.score.macro_f1_interval)
-        found.append(("mean (AIA)", mean, f"{self.baseline.macro_f1:.3f}", top, "", ""))
-        return found
+            said = "holds" if each.audit.holds else "BROKEN"
+            found.append((printable(name), *_compared(each), f"×{times(each.allowed)}", said))
+        return [*found, ("mean (AIA)", *_compared(self), "", "")]
 
     def notes(self) -> list[str]:
         """What is to be known beside the table."""
         one = next(iter(self.values()))
         seen = "all reports" if one.own else "the reports of the other attributes"
-        broken = [audit for each in self.values() for audit in (each.audit, *each.mechanisms)]
-        failed = dict.fromkeys(_audit_words(audit) for audit in broken if not audit.holds)
+        failed = dict.fromkeys(_audit_words(audit) for audit in self._audits if not audit.holds)
         return [
             f"{printable(one.attacker)} guesses each target from {seen}; {one.train:,} records to learn from, "
             f"{one.evaluation:,} others to guess; {one.level:g} intervals",
@@ -283,6 +248,12 @@ class AttackResults(ByTarget[AttackResult]):
     def __repr__(self) -> str:
         first, *rest = self.notes()
         return "\n".join([first, *aligned(self.rows()), *rest])
+
+
+def _compared(each: AttackResult | AttackResults) -> tuple[str, str, str]:
+    """Macro-F1 of the attacker, of the better guess without reports, and of the ceiling."""
+    ceiling = "" if each.ceiling is None else f"{each.ceiling.macro_f1:.3f}"
+    return each.score.words[0], f"{each.baseline.macro_f1:.3f}", ceiling
 
 
 HEADINGS = ("target", "macro-F1", "baseline", "ceiling", "odds allowed", "audit")

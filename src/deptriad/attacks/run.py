@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deptriad.utils.arrays import as_share
 from deptriad.utils.errors import InvalidValue, Parameter
 
 if TYPE_CHECKING:
@@ -92,21 +93,8 @@ def attack(
     allowed: odds may rise 2.780 times (1.023 nats): the certified total of what is seen, by these records' own tables
     audit: holds, 0.860 nats are proven to be attained
     """
-    found = attack_all(
-        records,
-        strategy,
-        [target],
-        attacker,
-        own,
-        train,
-        analysis,
-        ceiling,
-        level,
-        sample,
-        rng,
-        progress,
-    )
-    return found[target]
+    how = (attacker, own, train, analysis, ceiling, level, sample, rng, progress)
+    return attack_all(records, strategy, [target], *how)[target]
 
 
 def attack_all(
@@ -143,21 +131,19 @@ def attack_all(
     aims = _targets(asked, targets, own)
     codes = _coded(records, asked, aims)
     field = Field.of(asked, codes, train, sample, rng)
-    every = [
-        Target(field, name, own, attacker, analysis, ceiling, level, len(aims)) for name in aims
-    ]
-    steps = STEPS * len(aims) * (1 + ceiling)
+    steps = STEPS * (1 + ceiling)
     kind = engine_of(records).results
     results = []
-    for place, each in enumerate(every):
+    for place, name in enumerate(aims):
 
-        def show(done: int, start: int = place) -> None:
+        def show(done: int, start: int = place * steps) -> None:
             if progress:
-                progress(start * (1 + ceiling) * STEPS + done, steps)
+                progress(start + done, steps * len(aims))
 
+        each = Target(field, name, own, attacker, analysis, ceiling, level, len(aims))
         results.append(each.result(show, kind))
     if progress:
-        progress(steps, steps)
+        progress(steps * len(aims), steps * len(aims))
     return AttackResults(results, kind)
 
 
@@ -168,18 +154,14 @@ def _check(attacker: Any, train: Any, level: Any, rng: Any) -> None:
     from deptriad.mechanisms.chance import word_source
 
     word_source(rng)  # refuses what is no generator
-    if isinstance(attacker, str):
-        if attacker not in ATTACKERS:
-            raise ValueError(
-                f"attacker is {attacker!r}, expected one of {', '.join(ATTACKERS)}, or an object with fit()"
-            )
-    elif isinstance(attacker, type) or not (hasattr(attacker, "fit") and hasattr(attacker, "name")):
+    known = isinstance(attacker, str) and attacker in ATTACKERS
+    other = hasattr(attacker, "fit") and hasattr(attacker, "name")
+    if not known and (isinstance(attacker, type) or not other):
         raise ValueError(
             f"attacker is {attacker!r}, expected one of {', '.join(ATTACKERS)}, or an object with a name and fit()"
         )
-    for what, share in (("train", train), ("level", level)):
-        if not (isinstance(share, int | float | np.number) and 0.0 < share < 1.0):
-            raise ValueError(f"{what} is {share!r}, expected a share between 0 and 1, such as 0.5")
+    as_share(train, "train", 0.5)
+    as_share(level, "level", 0.95)
 
 
 def _targets(asked: Strategy, targets: Sequence[str] | None, own: bool) -> list[str]:

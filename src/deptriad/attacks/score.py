@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deptriad.utils.files import spelt
+
 REPLICATES = 1000
 """Bootstrap replicates behind an interval."""
 
@@ -37,29 +39,20 @@ class Score:
     macro_f1_interval: Interval
     accuracy_interval: Interval
 
-    def __repr__(self) -> str:
+    @property
+    def words(self) -> tuple[str, str]:
+        """Macro-F1 and accuracy with their intervals, as results print them."""
         return (
-            f"Score(macro-F1 {in_words(self.macro_f1, self.macro_f1_interval)}, "
-            f"accuracy {in_words(self.accuracy, self.accuracy_interval)})"
+            "{:.3f} [{:.3f}, {:.3f}]".format(self.macro_f1, *self.macro_f1_interval),
+            "{:.3f} [{:.3f}, {:.3f}]".format(self.accuracy, *self.accuracy_interval),
         )
+
+    def __repr__(self) -> str:
+        return "Score(macro-F1 {}, accuracy {})".format(*self.words)
 
     def facts(self) -> dict[str, Any]:
         """Plain numbers and lists, ready for JSON."""
-        return {
-            "macro_f1": self.macro_f1,
-            "macro_f1_interval": list(self.macro_f1_interval),
-            "accuracy": self.accuracy,
-            "accuracy_interval": list(self.accuracy_interval),
-        }
-
-
-def in_words(number: float, interval: Interval) -> str:
-    """A number with its interval, as results print it.
-
-    >>> in_words(0.5, (0.4, 0.6))
-    '0.500 [0.400, 0.600]'
-    """
-    return f"{number:.3f} [{interval[0]:.3f}, {interval[1]:.3f}]"
+        return dict(spelt(vars(self)))
 
 
 def mean_score(scores: Iterable[Score]) -> Score:
@@ -68,23 +61,12 @@ def mean_score(scores: Iterable[Score]) -> Score:
     The same people are scored for every target, so that errors may go the same way: the ends of the interval are the
     means of the ends, as if they all did, which is wider than if they did not.
     """
-    every = list(scores)
-
-    def mean(numbers: Iterable[float]) -> float:
-        return float(np.mean(list(numbers)))
-
-    return Score(
-        mean(each.macro_f1 for each in every),
-        mean(each.accuracy for each in every),
-        (
-            mean(each.macro_f1_interval[0] for each in every),
-            mean(each.macro_f1_interval[1] for each in every),
-        ),
-        (
-            mean(each.accuracy_interval[0] for each in every),
-            mean(each.accuracy_interval[1] for each in every),
-        ),
-    )
+    every = [
+        (each.macro_f1, each.accuracy, *each.macro_f1_interval, *each.accuracy_interval)
+        for each in scores
+    ]
+    f1, accuracy, *ends = (float(np.mean(column)) for column in zip(*every, strict=True))
+    return Score(f1, accuracy, (ends[0], ends[1]), (ends[2], ends[3]))
 
 
 def confusion(true: NDArray[Any], guessed: NDArray[Any], size: int) -> NDArray[np.float64]:
@@ -123,9 +105,7 @@ def blind(
     -------
     The score, whose macro-F1 is that of the expected numbers of right guesses.
     """
-    n = records.sum()
-    drawn = rng.multinomial(n, records / n, size=REPLICATES)
-    every = np.concatenate([records[None], drawn]).astype(np.float64)
+    n, every = records.sum(), _with_replicates(records, rng)
     f1 = _macro_f1(every, np.tile(n * guess, (len(every), 1)), every * guess)
     return _with_ends(f1, every @ guess / n, level)
 
@@ -137,15 +117,18 @@ def scored(cells: NDArray[Any], level: float, rng: np.random.Generator) -> Score
     """
     true, guessed = np.nonzero(cells)
     numbers = np.asarray(cells)[true, guessed].astype(np.int64)
-    n = numbers.sum()
-    drawn = rng.multinomial(n, numbers / n, size=REPLICATES)
-    every = np.concatenate([numbers[None], drawn]).astype(np.float64)
+    every = _with_replicates(numbers, rng)
     values = np.arange(len(cells))
     of_true, of_guess = ((values == each[:, None]).astype(float) for each in (true, guessed))
     hits = every @ (of_true * of_guess)
-    return _with_ends(
-        _macro_f1(every @ of_true, every @ of_guess, hits), hits.sum(axis=1) / n, level
-    )
+    f1 = _macro_f1(every @ of_true, every @ of_guess, hits)
+    return _with_ends(f1, hits.sum(axis=1) / numbers.sum(), level)
+
+
+def _with_replicates(numbers: NDArray[Any], rng: np.random.Generator) -> NDArray[np.float64]:
+    """How many records of each kind there are, and would be if they were drawn anew: a row for each draw."""
+    drawn = rng.multinomial(numbers.sum(), numbers / numbers.sum(), size=REPLICATES)
+    return np.concatenate([numbers[None], drawn]).astype(np.float64)
 
 
 def _macro_f1(

@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deptriad.attacks.attacker import Tokens
+from deptriad.collection.question import Question, joint
+from deptriad.collection.strategy import Strategy, Told
 from deptriad.mechanisms.base import IMPOSSIBLE
 from deptriad.mechanisms.entries import marked
-
-if TYPE_CHECKING:
-    from deptriad.collection.question import Question
-    from deptriad.collection.strategy import Strategy, Told
-    from deptriad.utils.arrays import Floats
+from deptriad.utils.arrays import Floats
 
 
 class Reading(Protocol):
@@ -44,11 +42,6 @@ class Truth:
         logs = np.where(marks != 0, 0.0, IMPOSSIBLE)
         logs[~marks.any(axis=1)] = 0.0
         return logs
-
-
-def readings_of(questions: Sequence[Question]) -> dict[str, Reading]:
-    """How the reports of each question are read."""
-    return {each.name: each.mechanism for each in questions}
 
 
 @dataclass(frozen=True)
@@ -89,8 +82,6 @@ class Collected:
 
 def values_of(codes: NDArray[Any], strategy: Strategy, question: Question) -> NDArray[np.int64]:
     """The true answers to a question, joint ones as one number."""
-    from deptriad.collection.question import joint
-
     places = [strategy.schema.index(name) for name in question.names]
     return np.asarray(joint(codes[:, places], question), dtype=np.int64)
 
@@ -98,7 +89,5 @@ def values_of(codes: NDArray[Any], strategy: Strategy, question: Question) -> ND
 def truth(strategy: Strategy, codes: NDArray[Any], names: Sequence[str]) -> Tokens:
     """Tokens of the records' true values, as if nothing had been perturbed."""
     schema = strategy.schema
-    return Tokens(
-        tuple(names),
-        tuple(marked(codes[:, schema.index(name)], schema[name].size) for name in names),
-    )
+    values = (marked(codes[:, schema.index(name)], schema[name].size) for name in names)
+    return Tokens(tuple(names), tuple(values))

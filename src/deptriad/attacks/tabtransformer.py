@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,10 +93,7 @@ class TabTransformer:
         if not 0 < self.learning_rate < math.inf:
             raise ValueError(f"learning_rate is {self.learning_rate}: give a number above 0")
 
-    @property
-    def name(self) -> str:
-        """As results print it."""
-        return "tabtransformer"
+    name: ClassVar[str] = "tabtransformer"
 
     def fit(
         self,

@@ -4,26 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from deptriad.analysis.analysis import Analysis
 from deptriad.attacks import score
 from deptriad.attacks.allowed import Allowed, allowed
-from deptriad.attacks.audit import LEVEL, audit_attack
+from deptriad.attacks.attacker import Attacker, Fitted, Tokens
+from deptriad.attacks.audit import LEVEL, Audit, audit_attack
 from deptriad.attacks.events import choose_cuts, ratios_of
 from deptriad.attacks.field import Field
 from deptriad.attacks.result import AttackResult
 from deptriad.attacks.score import Score
 from deptriad.attacks.seen import Collected, truth
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from deptriad.analysis.analysis import Analysis
-    from deptriad.attacks.attacker import Attacker, Fitted, Tokens
-    from deptriad.attacks.audit import Audit
-    from deptriad.utils.arrays import Floats
+from deptriad.utils.arrays import Floats
 
 STEPS = 100
 """Steps of ``progress`` for one attacker that is trained."""

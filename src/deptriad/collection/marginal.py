@@ -15,7 +15,7 @@ from deptriad.collection.split import as_strategy
 from deptriad.collection.strategy import Shares
 from deptriad.metrics import total_variation_distance
 from deptriad.utils import html_table
-from deptriad.utils.arrays import Floats
+from deptriad.utils.arrays import Floats, as_share
 from deptriad.utils.text import printable
 
 FAR, ENOUGH = 8.0, 50
@@ -54,11 +54,7 @@ class Marginal:
         """Lower and upper ends of a normal confidence interval for each share by itself, within [0, 1]."""
         from scipy.special import ndtri
 
-        if not 0.0 < level < 1.0:
-            raise ValueError(
-                f"level is {level}, expected a probability between 0 and 1, such as 0.95"
-            )
-        reach = ndtri(0.5 + level / 2) * self.standard_errors
+        reach = ndtri(0.5 + as_share(level, "level") / 2) * self.standard_errors
         return np.clip(self.unbiased - reach, 0.0, 1.0), np.clip(self.unbiased + reach, 0.0, 1.0)
 
     def distance(self, truth: ArrayLike) -> float:

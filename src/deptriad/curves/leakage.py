@@ -13,7 +13,7 @@ from deptriad.curves.lines import LARGE_BUDGET
 from deptriad.curves.profile import Profile
 from deptriad.curves.triad import Triad
 from deptriad.tables.table import Box, Conditional, are_boxes, as_conditional, as_many, flattened
-from deptriad.utils.arrays import as_budget, scalar_or_array
+from deptriad.utils.arrays import as_budget, as_one_budget, scalar_or_array
 from deptriad.utils.rounding import widening
 from deptriad.utils.text import printable, rounded_up
 
@@ -65,7 +65,7 @@ def triad(
         raise ValueError(f"relaxation is {relaxation!r}, expected 'tight' or 'paper'")
     if epsilon_max is not None and calibrate_at is not None:
         raise ValueError("got both epsilon_max and calibrate_at, expected at most one of them")
-    largest = None if epsilon_max is None else _one_budget(epsilon_max, "epsilon_max")
+    largest = None if epsilon_max is None else as_one_budget(epsilon_max, "epsilon_max")
     if largest == 0.0:
         raise ValueError("epsilon_max is 0, expected a number > 0")
     if isinstance(x, Box):
@@ -84,7 +84,7 @@ def triad(
     if largest is not None:
         return exact.tuned(table, largest)
     if calibrate_at is not None:
-        return exact.calibrated(table, _one_budget(calibrate_at, "calibrate_at"))
+        return exact.calibrated(table, as_one_budget(calibrate_at, "calibrate_at"))
     return exact.table_triad(table)
 
 
@@ -277,7 +277,7 @@ def where(x: ArrayLike | Conditional | Box, epsilon: float) -> Explanation:
     Released with ε = 1, a report that points to `relationship = wife` can raise the odds of `sex = female` over \
 `sex = male` by up to e^0.441 (1.554 times).
     """
-    budget = _one_budget(epsilon, "epsilon")
+    budget = as_one_budget(epsilon, "epsilon")
     named = x if isinstance(x, Box) else as_conditional(x)
     pair, values = (
         _box_event(named, budget) if isinstance(named, Box) else _table_event(named.table, budget)
@@ -309,10 +309,3 @@ def _box_event(box: Box, epsilon: float) -> tuple[tuple[int, int], tuple[int, ..
         return (0, box.shape[0] - 1), ()
     pair, values = certified.box_event(box, min(epsilon, LARGE_BUDGET - 100.0))
     return pair if values.size else (0, box.shape[0] - 1), tuple(values.tolist())
-
-
-def _one_budget(epsilon: float, name: str) -> float:
-    budget = as_budget(epsilon, name)
-    if budget.ndim:
-        raise ValueError(f"{name} has shape {budget.shape}, expected one number")
-    return float(budget)

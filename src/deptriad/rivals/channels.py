@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deptriad.tables.table import TOLERANCE
-from deptriad.utils.arrays import Floats, as_budget
+from deptriad.utils.arrays import Floats, as_one_budget
 
 MOST_BITS = 16
 """Source values up to which a unary encoding, with 2^b reports, is written out."""
@@ -100,7 +100,4 @@ def as_private_channel(matrix: ArrayLike, size: int, epsilon: float) -> Floats:
 def _one(size: int, epsilon: float) -> float:
     if size < 1:
         raise ValueError(f"size is {size}, expected at least 1 source value")
-    budget = as_budget(epsilon)
-    if budget.ndim:
-        raise ValueError(f"epsilon has shape {budget.shape}, expected one number")
-    return float(budget)
+    return as_one_budget(epsilon)

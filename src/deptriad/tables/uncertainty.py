@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from deptriad.tables.table import Box, Conditional, _matrix, as_conditional
-from deptriad.utils.arrays import as_numbers, as_whole
+from deptriad.utils.arrays import as_numbers, as_share, as_whole
 from deptriad.utils.rounding import ROUNDOFF
 
 if TYPE_CHECKING:
@@ -156,10 +156,7 @@ class Confidence:
     cells: int | None = None
 
     def __post_init__(self) -> None:
-        if np.ndim(self.level) or not 0.0 < as_numbers(self.level, "level") < 1.0:
-            raise ValueError(
-                f"level is {self.level}, expected a probability between 0 and 1, such as 0.95"
-            )
+        as_share(self.level, "level")
         if self.cells is not None:
             as_whole(self.cells, "cells", 1)
 

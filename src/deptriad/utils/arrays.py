@@ -39,6 +39,14 @@ def as_budget(epsilon: ArrayLike, name: Name = "epsilon") -> Floats:
     return budget
 
 
+def as_one_budget(epsilon: Any, name: Name = "epsilon", otherwise: str = "") -> float:
+    """One budget; what else might be given is said where it is none."""
+    budget = as_budget(epsilon, name)
+    if budget.ndim:
+        raise InvalidValue(name, f" has shape {budget.shape}, expected one number{otherwise}")
+    return float(budget)
+
+
 def as_finite_budget(epsilon: float, name: Name) -> float:
     """One budget that is a finite number ≥ 0."""
     number = as_budget(epsilon, name)
@@ -63,6 +71,14 @@ def as_probability(value: ArrayLike, name: Name) -> Floats:
     if bad.any():
         raise InvalidValue(name, f" is {probability[bad].flat[0]}, expected a number in [0, 1]")
     return probability
+
+
+def as_share(value: Any, name: Name, such_as: float = 0.95) -> float:
+    """One number between 0 and 1, such as a level of confidence; neither 0 nor 1."""
+    if not (isinstance(value, int | float | np.number) and 0.0 < value < 1.0):
+        words = f" is {value!r}, expected a number between 0 and 1, such as {such_as}"
+        raise InvalidValue(name, words)
+    return float(value)
 
 
 def as_whole(value: Any, name: Name, least: int) -> int:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
 
-from deptriad.utils.arrays import Floats, as_budget
+from deptriad.utils.arrays import Floats, as_one_budget
 from deptriad.utils.errors import InvalidValue, Parameter, refuse_unknown
 
 T = TypeVar("T")
@@ -70,15 +71,5 @@ def budgets_for_each(
     """
     if isinstance(epsilon, Mapping):
         epsilon = dict.fromkeys(optional, 0.0) | dict(epsilon)
-    hint = "; 0 where it is not released"
-    return np.array(for_each(epsilon, names, "epsilon", _single_budget, hint=hint))
-
-
-def _single_budget(value: Any, what: Parameter) -> float:
-    budget = as_budget(value, what)
-    if budget.ndim:
-        raise InvalidValue(
-            what,
-            f" has shape {budget.shape}, expected one number, or a mapping from names to numbers",
-        )
-    return float(budget)
+    one = partial(as_one_budget, otherwise=", or a mapping from names to numbers")
+    return np.array(for_each(epsilon, names, "epsilon", one, hint="; 0 where it is not released"))

@@ -149,6 +149,8 @@ def readable(content: dict[str, Any]) -> str:
 def spelt(content: Any) -> Any:
     """The same for JSON, which has no infinity and no NaN: files, ``--json`` and the page have them as text.
 
+    Of what has ``facts()`` these are taken.
+
     >>> spelt({"edges": (0.5, math.inf)})
     {'edges': [0.5, 'inf']}
     """
@@ -156,6 +158,8 @@ def spelt(content: Any) -> Any:
         return {key: spelt(value) for key, value in content.items()}
     if isinstance(content, list | tuple):
         return [spelt(value) for value in content]
+    if hasattr(content, "facts"):
+        return content.facts()
     if isinstance(content, float) and not math.isfinite(content):
         return str(float(content))
     return content
