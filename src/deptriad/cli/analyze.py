@@ -69,6 +69,7 @@ def _analyze(
     save: Annotated[
         Path | None, options.file("Write all triads to this .json or .parquet file.")
     ] = None,
+    force: options.Force = False,
 ) -> None:
     """Tell how much releasing each answer gives away about each other answer.
 
@@ -77,7 +78,7 @@ def _analyze(
     if save is not None:
         if save.suffix.lower() not in (".json", ".parquet"):
             raise ValueError(f"--save is {save}, expected a name that ends in .json or .parquet")
-        refuse_place(save, "--save", "")
+        refuse_place(save, "--save", data, schema, force=force)
     if seed is not None and not with_witness:
         raise typer.BadParameter("only --witness needs chance: add it", param_hint="--seed")
     given = _budgets(epsilon, budget)

@@ -2,7 +2,9 @@
 
 import json
 import os
+import signal
 import sys
+import threading
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,6 +24,7 @@ from typer.core import TyperGroup
 
 from deptriad.analysis.leakage_matrix import Leak
 from deptriad.cli.words import reason
+from deptriad.data import readers
 from deptriad.utils.files import spelt
 from deptriad.utils.text import printable, rounded_up, times
 
@@ -100,6 +103,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):  # a terminal without Greek letters shows others instead
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
+    if threading.current_thread() is threading.main_thread():
+        # as an exception, so that unfinished files are removed
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         try:
             app(arguments, prog_name="deptriad")
@@ -213,9 +219,16 @@ def up(number: float) -> str:
 # --- what is written ----------------------------------------------------------------------------------------------
 
 
-def refuse_place(path: Path, option: str, what: str, force: bool = True) -> None:
-    """Say before the work what would stop its result from being written: no folder, or a file that is there."""
-    if not path.parent.is_dir():
+def refuse_place(
+    path: Path, option: str, *inputs: object, force: bool, folders: bool = False
+) -> None:
+    """Say before the work what would stop its result from being written: no folder, an input, a file that is there."""
+    if not (path.parent.is_dir() or folders):
         raise ValueError(f"{option} is {path}, but there is no folder {path.parent}: make it first")
-    if path.is_file() and not force:
-        raise ValueError(f"{path} is there, and may {what}: choose another {option}, or --force")
+    if not path.is_file():
+        return
+    for given in filter(None, inputs):
+        if any(path.samefile(each) for each in readers.files_of(str(given))):
+            raise ValueError(f"{option} is {path}, which is an input: choose another place")
+    if not force:
+        raise ValueError(f"{path} is there: choose another {option}, or --force to replace it")

@@ -51,6 +51,7 @@ def _attack(
     seed: Annotated[int | None, options.whole("For results that can be repeated.", 0)] = None,
     as_json: options.AsJson = False,
     out: Annotated[Path | None, options.file("Write the results as JSON, too.")] = None,
+    force: options.Force = False,
 ) -> None:
     """Guess each answer of people in DATA from their perturbed reports, and audit the promise.
 
@@ -59,7 +60,7 @@ def _attack(
     Ends with exit code 3 if an audit proves a promise broken.
     """
     if out is not None:
-        refuse_place(out, "--out", "be something else")
+        refuse_place(out, "--out", plan, data, force=force)
     known = Plan.load(plan)
     rng = None if seed is None else np.random.default_rng(seed)
     asked = _splitting(known) if split else known

@@ -71,7 +71,7 @@ def _calibrate(
     how_sure: options.HowSure = None,
     min_records: options.MinRecords = 20,
     thin: options.ThinWay = "keep",
-    force: Annotated[bool, typer.Option("--force", help="Replace a plan that is there.")] = False,
+    force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Find a budget for each answer, so that all answers together keep a promise about each.
@@ -79,7 +79,7 @@ def _calibrate(
     DATA must be data that may be used for this, such as last year's public release. The plan holds the schema, the
     budgets and the totals; it is JSON to read, and clients and the aggregator use the same one.
     """
-    refuse_place(plan, "--plan", "be in use", force)
+    refuse_place(plan, "--plan", data, schema, force=force)
     promises = by_name(total_of, "--total-of")
     limits = {
         "fixed": by_name(fixed, "--fixed"),

@@ -41,7 +41,7 @@ def _perturb(
             "For a simulation that can be repeated. NOT for real data: it can be undone.", 0
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace reports that are there.")] = False,
+    force: options.Force = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print what was written as JSON.")
     ] = False,
@@ -51,7 +51,7 @@ def _perturb(
     Files larger than memory are streamed. Chance comes from the operating system's secure source. The file of reports
     appears when all went well, and not at all otherwise; values outside the plan's schema are refused.
     """
-    refuse_place(out, "--out", "be an earlier collection", force)
+    refuse_place(out, "--out", plan, data, force=force)
     rng = None if seed is None else np.random.default_rng(seed)
     asked = Plan.load(plan)
     with progress_bar("perturbing records") as show:

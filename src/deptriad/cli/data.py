@@ -1,5 +1,6 @@
 """deptriad schema, and what every command that reads data shares."""
 
+from collections.abc import Iterable
 from math import isnan, nan
 from pathlib import Path
 from typing import Annotated, Literal
@@ -51,7 +52,10 @@ def _declared(schema: Path | None, by: str | None, weight: str | None) -> Schema
     if schema is None:
         return None
     found = Schema.load(schema)
-    return found.without(*(name for name in (by, weight) if name and name in found))
+    apart = [name for name in (by, weight) if name and name in found]
+    for name in apart:
+        typer.echo(f"note: {name!r} is in {schema}, and left out as an attribute here", err=True)
+    return found.without(*apart)
 
 
 # --- numbers by name ----------------------------------------------------------------------------------------------
@@ -79,11 +83,12 @@ def attributes_of(
     data: str, schema: Path | None, by: str | None, weight: str | None, query: str | None
 ) -> tuple[str, ...]:
     """Names of the attributes, before the data is counted."""
-    declared = _declared(schema, by, weight)
-    if declared is not None:
-        return declared.names
-    columns = readers.opened(data, query).collect_schema().names()
-    return tuple(name for name in columns if name not in (by, weight))
+    names: Iterable[str] = (
+        Schema.load(schema).names
+        if schema
+        else readers.opened(data, query).collect_schema().names()
+    )
+    return tuple(name for name in names if name not in (by, weight))
 
 
 # --- deptriad schema ----------------------------------------------------------------------------------------------
@@ -102,7 +107,7 @@ def _schema(
         int, options.whole("Values that a column keeps; the rest is (other), or binned.", 2)
     ] = 30,
     query: options.Query = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a schema that is there.")] = False,
+    force: options.Force = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the schema instead of a table.")
     ] = False,
@@ -112,7 +117,7 @@ def _schema(
     Categories and bins tell about the people they are taken from: use public data here, such as last year's release,
     and not the answers that are to be protected.
     """
-    refuse_place(out, "--out", "have been edited", force)
+    refuse_place(out, "--out", data, force=force)
     with progress_bar("reading values"):
         found = Schema.infer(data, bins, binning, max_categories, query=query)
     found.save(out)

@@ -66,6 +66,7 @@ Users = Annotated[int, whole("How many people will answer.", 1)]
 Top = Annotated[int, whole("Show the N largest leakages.", 0)]
 Opening = Annotated[float, number("The promise that the page opens with.")]
 Page = Annotated[Path, file("Where to write the page.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace a file that is there.")]
 AsJson = Annotated[
     bool, typer.Option("--json", help='Print JSON instead of tables; an infinity is "inf".')
 ]

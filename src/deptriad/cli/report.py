@@ -9,7 +9,7 @@ import typer
 from deptriad import report
 from deptriad.analysis.analysis import Analysis
 from deptriad.cli import options
-from deptriad.cli.app import app, progress_bar
+from deptriad.cli.app import app, progress_bar, refuse_place
 from deptriad.cli.data import analysed
 from deptriad.data import readers
 from deptriad.report.content import Options
@@ -29,6 +29,7 @@ def _report(
     how_sure: options.HowSure = None,
     min_records: options.MinRecords = 20,
     thin: options.ThinWay = "keep",
+    force: options.Force = False,
 ) -> None:
     """Write one HTML page that shows what answers give away about each other, for any budget.
 
@@ -37,6 +38,7 @@ def _report(
     """
     if not 0.0 < total < math.inf:
         raise ValueError(f"--total is {total:g}, expected a number above 0, such as 3")
+    refuse_place(out, "--out", data, schema, force=force, folders=True)
     found = analysed(data, schema, by, weight, query, how_sure, min_records, thin)
     # tables of several sources are their mean, which no records belong to
     records = None if by else readers.opened(data, query, found.schema)

@@ -130,6 +130,14 @@ def _paths(path: str) -> list[str]:
     return found
 
 
+def files_of(path: str) -> list[str]:
+    """The files that a path or a pattern stands for; none where there are none."""
+    try:
+        return _paths(path)
+    except (OSError, ValueError):
+        return []
+
+
 def parquet_files(path: str) -> list[str]:
     """Those of the files that a path stands for which are Parquet."""
     return [each for each in _paths(path) if _kind(each) == "parquet"]

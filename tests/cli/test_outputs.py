@@ -1,0 +1,76 @@
+"""One rule for what every command writes: never over an input, over another file only by --force."""
+
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+COMMANDS = {
+    "schema": ("schema", "survey.csv", "--out"),
+    "analyze": ("analyze", "survey.csv", "--schema", "schema.json", "--save"),
+    "calibrate": ("calibrate", "survey.csv", "--schema", "schema.json", "--total", "3", "--plan"),
+    "perturb": ("perturb", "plan.json", "survey.csv", "--out"),
+    "attack": ("attack", "plan.json", "survey.csv", "--targets", "sex", "--out"),
+    "report": ("report", "survey.csv", "--schema", "schema.json", "--out"),
+}
+
+
+def inputs(command):
+    """The files that a command reads."""
+    return [word for word in COMMANDS[command] if word.endswith((".csv", ".json"))]
+
+
+@pytest.fixture
+def folder(tmp_path, plan):
+    """A survey, its schema and a plan."""
+    return tmp_path
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_file_that_is_there_needs_force_and_an_input_is_never_replaced(command, folder, run):
+    out = "old.parquet" if command == "perturb" else "old.json"
+    (folder / out).write_text("precious")
+    code, _, errors = run(*COMMANDS[command], out)
+    assert code == 1
+    assert "--force" in errors
+    assert (folder / out).read_text() == "precious"
+    for given in inputs(command):
+        before = (folder / given).read_bytes()
+        for place in (given, f"./{given}"):
+            code, _, errors = run(*COMMANDS[command], place, "--force")
+            assert code == 1
+            assert "input" in errors or "expected a name that ends in" in errors
+            assert (folder / given).read_bytes() == before
+
+
+@pytest.mark.slow
+def test_force_replaces(folder, run):
+    (folder / "new.json").write_text("old")
+    assert run(*COMMANDS["analyze"], "new.json", "--force")[0] == 0
+    assert (folder / "new.json").read_text() != "old"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_an_ended_run_leaves_no_half_file(folder, how):
+    """SIGTERM and SIGINT leave nothing at all; after SIGKILL the next run removes what is left."""
+    rows = (folder / "survey.csv").read_text().splitlines()
+    (folder / "big.csv").write_text("\n".join([rows[0]] + rows[1:] * 2000) + "\n")
+    (folder / "reports.parquet").write_text("old")
+    words = ["perturb", "plan.json", "big.csv", "--force"]
+    command = [sys.executable, "-c", "from deptriad.cli import main; main()", *words]
+    before = {path.name for path in folder.iterdir()}
+    process = subprocess.Popen(command, cwd=folder, stderr=subprocess.DEVNULL)
+    while process.poll() is None and not list(folder.glob(".deptriad-*/partial*")):
+        time.sleep(0.005)
+    process.send_signal(how)
+    process.wait()
+    left = {path.name for path in folder.iterdir()} - before
+    if how == signal.SIGKILL:
+        assert all(name.startswith(".deptriad-") for name in left)
+        assert (folder / "reports.parquet").read_text() == "old"
+        assert subprocess.run(command, cwd=folder, capture_output=True).returncode == 0
+        left = {path.name for path in folder.iterdir()} - before
+    assert left == set()
