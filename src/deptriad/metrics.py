@@ -5,16 +5,10 @@ Matrices are source × target; their diagonal, an attribute's leakage about itse
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import ArrayLike
 
-from deptriad.utils.arrays import as_budget, scalar_or_array
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from deptriad.utils.arrays import Floats
+from deptriad.utils.arrays import Floats, as_budget, scalar_or_array
 
 
 def total_leakage(matrix: ArrayLike) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import permutations
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -25,12 +25,9 @@ from deptriad.totals.approximate import ApproximateTotal, approximate_total
 from deptriad.totals.proof import Proof, verify
 from deptriad.totals.totals import Totals, target_total
 from deptriad.utils import html_table
-from deptriad.utils.arrays import as_whole
+from deptriad.utils.arrays import Floats, Integers, as_whole
 from deptriad.utils.by_name import budgets_for_each
 from deptriad.utils.text import printable, rounded_up, times
-
-if TYPE_CHECKING:
-    from deptriad.utils.arrays import Floats, Integers
 
 Budgets = float | Mapping[str, float]
 """One ε for all attributes, or one for each by name."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 from itertools import permutations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deptriad.analysis.analysis import Analysis
 from deptriad.analysis.prior import Prior
@@ -16,12 +17,8 @@ from deptriad.curves.triad import Triad
 from deptriad.tables.table import Box, Conditional
 from deptriad.tables.uncertainty import Confidence, Uncertainty
 from deptriad.utils.errors import Note, Parameter
+from deptriad.utils.progress import Progress
 from deptriad.utils.text import printable
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from deptriad.utils.progress import Progress
 
 AT_ONCE = 200
 """Pairs between two calls of ``progress``."""

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import DTypeLike, NDArray
 
 from deptriad.curves.triad import Triad
 from deptriad.data.results import Framed
 from deptriad.utils import html_table
+from deptriad.utils.arrays import Floats
 from deptriad.utils.text import aligned, place_of, printable, rounded_up
-
-if TYPE_CHECKING:
-    from numpy.typing import DTypeLike, NDArray
-
-    from deptriad.utils.arrays import Floats
-
 
 MOST_SHOWN = 30
 """Attributes up to which a notebook shows the whole matrix, and pairs that it shows of a larger one."""

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import permutations
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deptriad.data.attribute import MISSING, OTHER
 from deptriad.data.counts import Counts
@@ -17,15 +18,10 @@ from deptriad.data.schema import Schema, taken_as_public
 from deptriad.data.thin_values import merged, thin_of
 from deptriad.tables.table import Box, Conditional
 from deptriad.tables.uncertainty import Absolute, Confidence, Relative, Spread, Uncertainty
-from deptriad.utils.arrays import as_whole
+from deptriad.utils.arrays import Floats, Integers, as_whole
 from deptriad.utils.errors import InvalidValue, Note, Parameter
+from deptriad.utils.progress import Progress
 from deptriad.utils.text import printable
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from deptriad.utils.arrays import Floats, Integers
-    from deptriad.utils.progress import Progress
 
 Thin = Literal["keep", "merge", "drop"]
 

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from deptriad.curves import lines
-from deptriad.utils.arrays import as_budget, as_numbers, as_probability, scalar_or_array
+from deptriad.utils.arrays import Floats, as_budget, as_numbers, as_probability, scalar_or_array
 from deptriad.utils.rounding import ENTRY, widening
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from deptriad.utils.arrays import Floats
 
 
 class Curve:

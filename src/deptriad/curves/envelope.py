@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from deptriad.utils.arrays import Floats, Integers
 from deptriad.utils.rounding import ROUNDOFF
-
-if TYPE_CHECKING:
-    from deptriad.utils.arrays import Floats, Integers
 
 Line = tuple[float, float]
 

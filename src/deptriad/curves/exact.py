@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from deptriad.curves import lines
 from deptriad.curves.envelope import envelope
 from deptriad.curves.lines import LARGE_BUDGET
 from deptriad.curves.profile import Profile
 from deptriad.curves.triad import Triad
+from deptriad.utils.arrays import Floats, Integers
 from deptriad.utils.rounding import ENTRY, ROUNDOFF, widening
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from deptriad.utils.arrays import Floats, Integers
 
 
 def extremes(lower: Floats, upper: Floats) -> tuple[float, float]:

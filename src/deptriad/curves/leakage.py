@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from deptriad.curves import certified, exact
 from deptriad.curves.lines import LARGE_BUDGET
 from deptriad.curves.profile import Profile
 from deptriad.curves.triad import Triad
 from deptriad.tables.table import Box, Conditional, are_boxes, as_conditional, as_many, flattened
-from deptriad.utils.arrays import as_budget, as_one_budget, scalar_or_array
+from deptriad.utils.arrays import Floats, as_budget, as_one_budget, scalar_or_array
 from deptriad.utils.rounding import widening
 from deptriad.utils.text import printable, rounded_up
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from deptriad.utils.arrays import Floats
 
 Relaxation = Literal["tight", "paper"]
 

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from deptriad.curves import knots, lines
 from deptriad.curves.curve import Curve, all_digits, frozen
-from deptriad.utils.arrays import as_whole
+from deptriad.utils.arrays import Floats, as_whole
 from deptriad.utils.rounding import widening
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from deptriad.utils.arrays import Floats
-
 
 LINES_AT_ONCE = 1 << 20
 """How many (budget, line) combinations a profile looks at together."""

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from deptriad.curves import lines
 from deptriad.curves.curve import Curve, all_digits, frozen
-from deptriad.utils.arrays import as_budget, as_probability, scalar_or_array
+from deptriad.utils.arrays import Floats, as_budget, as_probability, scalar_or_array
 from deptriad.utils.rounding import widening
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from deptriad.utils.arrays import Floats
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)

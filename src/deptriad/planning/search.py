@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,9 +11,7 @@ from deptriad.planning import solver
 from deptriad.planning.constraints import constraints
 from deptriad.planning.wishes import Wishes, true_totals
 from deptriad.totals.totals import Total
-
-if TYPE_CHECKING:
-    from deptriad.utils.arrays import Floats
+from deptriad.utils.arrays import Floats
 
 START = 1.25
 """Times splitting from which the search sets out."""

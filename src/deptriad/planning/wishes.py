@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,14 +13,11 @@ from deptriad.mechanisms import mechanisms
 from deptriad.planning.constraints import GUARANTEES, Guarantee
 from deptriad.planning.plan import OBJECTIVES, Objective
 from deptriad.totals.totals import Total, target_total
-from deptriad.utils.arrays import as_finite_budget, as_numbers
+from deptriad.utils.arrays import Floats, Integers, as_finite_budget, as_numbers
 from deptriad.utils.by_name import by_name, for_each
 from deptriad.utils.errors import InvalidValue, Parameter
 from deptriad.utils.rounding import sum_up
 from deptriad.utils.text import rounded_up
-
-if TYPE_CHECKING:
-    from deptriad.utils.arrays import Floats, Integers
 
 PUBLIC = 20.0
 """Largest budget of an attribute without a promise of its own, unless ``upper`` says otherwise: hardly any noise."""

@@ -7,17 +7,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from deptriad.utils.arrays import Floats, Integers
 from deptriad.utils.rounding import ROUNDOFF
 from deptriad.utils.text import printable
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from deptriad.utils.arrays import Floats, Integers
 
 TOLERANCE = 1e-9
 """How far from 1 a row may sum before it is an error."""

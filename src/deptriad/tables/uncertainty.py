@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from deptriad.tables.table import Box, Conditional, _matrix, as_conditional
-from deptriad.utils.arrays import as_numbers, as_share, as_whole
+from deptriad.utils.arrays import Floats, as_numbers, as_share, as_whole
 from deptriad.utils.rounding import ROUNDOFF
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from deptriad.utils.arrays import Floats
 
 
 @dataclass(frozen=True)

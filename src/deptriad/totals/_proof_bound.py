@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deptriad.totals._proof_points import Cloud
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from deptriad.utils.arrays import Floats
+from deptriad.utils.arrays import Floats
 
 
 def pair_bound(

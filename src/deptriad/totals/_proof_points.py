@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from deptriad.curves import lines
@@ -11,10 +9,8 @@ from deptriad.curves.leakage import leakage
 from deptriad.tables.table import Box
 from deptriad.totals.layout import edges_of
 from deptriad.totals.shared_target import FEW, Table
+from deptriad.utils.arrays import Floats, Integers
 from deptriad.utils.rounding import ROUNDOFF
-
-if TYPE_CHECKING:
-    from deptriad.utils.arrays import Floats, Integers
 
 
 class Cloud:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from deptriad.tables.table import Box
 from deptriad.totals.shared_target import FEW, Table
-
-if TYPE_CHECKING:
-    from deptriad.utils.arrays import Floats, Integers
+from deptriad.utils.arrays import Floats, Integers
 
 
 class Sources(NamedTuple):

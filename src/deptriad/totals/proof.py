@@ -5,18 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
 from deptriad.totals._proof_bound import pair_bound
 from deptriad.totals._proof_points import Cloud, source_leakage
 from deptriad.totals.shared_target import Table, shared_target
-from deptriad.utils.arrays import as_finite_budget, as_numbers
+from deptriad.utils.arrays import Floats, Integers, as_finite_budget, as_numbers
 from deptriad.utils.text import printable, rounded_up
-
-if TYPE_CHECKING:
-    from deptriad.utils.arrays import Floats, Integers
 
 Form = Literal["plain", "reference", "sum of budgets", "one source"]
 FORMS = ("plain", "reference", "sum of budgets", "one source")

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 from zlib import crc32
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from deptriad.data.coded_records import Coded, coded_array, coded_frame, within_range
 from deptriad.utils.arrays import Floats
 from deptriad.utils.rounding import ROUNDOFF
 from deptriad.witnesses.result import Witness
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
 
 Part = Literal["found", "held out", "all"]
 

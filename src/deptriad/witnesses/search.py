@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deptriad.data.coded_records import Coded
 from deptriad.utils.arrays import Floats
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from deptriad.utils.progress import Progress
+from deptriad.utils.progress import Progress
 
 SCREENED = 400
 """Pairs of target values that get a first ascent, those with the largest sums of single leakages first."""
