@@ -373,7 +373,7 @@ def test_errors_say_what_is_wrong(people):
         ({"target": 2.0}, r"target is 2\.0, expected a column from 0 to 2"),
         ({"target": -1}, "target is -1, expected a column from 0 to 2"),
         ({"target": True}, "target is True"),
-        ({"names": ["a"]}, "1 names, expected 3"),
+        ({"names": ["a"]}, "names for 1 attributes, expected 3"),
         ({"names": ["a", "a", "b"]}, "'a' twice"),
         ({"labels": [["x", "y"]]}, "labels for 1 attributes, expected 3"),
         ({"labels": [["x"]] * 3}, "1 labels for column 0, expected 2"),

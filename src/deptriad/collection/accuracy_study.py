@@ -139,11 +139,8 @@ def marginal_study(
     makers = dict(usual(schema) if strategies is None else strategies)
     chance = np.random.default_rng() if rng is None else rng
     as_whole(repetitions, "repetitions", 1)
-    truths = {
-        view: _truth(counts, schema, view)
-        for size in k
-        for view in combinations(schema.names, size)
-    }
+    every = [view for size in k for view in combinations(schema.names, size)]
+    truths = {view: _truth(counts, schema, view) for view in every}
     work = [(name, budget, size) for name in makers for budget in epsilon for size in k]
     rows = []
     for done, (name, budget, size) in enumerate(work, 1):

@@ -31,7 +31,7 @@ from deptriad.collection.post_processing import norm_sub
 from deptriad.collection.score_sums import Answers, summed_scores
 from deptriad.data.schema import Schema
 from deptriad.tables.table import Box, Conditional
-from deptriad.tables.uncertainty import Absolute, Confidence, Spread, Uncertainty
+from deptriad.tables.uncertainty import Confidence, Spread
 from deptriad.utils.arrays import Floats
 
 if TYPE_CHECKING:
@@ -75,13 +75,8 @@ class ReportsPrior(Prior):
     @classmethod
     def of(cls, schema: Schema, pairs: Pairs, min_records: int) -> Self:
         """Of the sums of each ordered pair."""
-        thin = _thin(schema, pairs, min_records)
-        return cls(
-            counts=_Unweighted(schema),  # type: ignore[arg-type]
-            min_records=min_records,
-            thin=thin,
-            pairs=pairs,
-        )
+        thin, unseen = _thin(schema, pairs, min_records), _Unweighted(schema)
+        return cls(unseen, min_records, thin, pairs=pairs)  # type: ignore[arg-type]
 
     def __repr__(self) -> str:
         users = max(each.n for each in self.pairs.values())
@@ -97,18 +92,12 @@ class ReportsPrior(Prior):
         rows = np.flatnonzero(shares.sum(axis=1) > 0.0)
         return Conditional.from_counts(shares[rows], **self._labels(source, target, rows))
 
-    def box(self, source: str, target: str, uncertainty: Uncertainty) -> Box:
-        """All tables that ``uncertainty`` leaves possible; Confidence covers sampling and the noise of the reports."""
-        if isinstance(uncertainty, Spread):
-            raise ValueError(
-                "Spread needs several sources, and reports are one: use Confidence, or Relative"
-            )
-        if isinstance(uncertainty, Absolute) and np.ndim(uncertainty.delta):
-            raise ValueError(
-                "delta is an array, expected one number: tables of different pairs have different shapes"
-            )
-        if not isinstance(uncertainty, Confidence):
-            return uncertainty.box(self.table(source, target))
+    def _spread_box(self, source: str, target: str, uncertainty: Spread) -> Box:
+        said = "Spread needs several sources, and reports are one: use Confidence, or Relative"
+        raise ValueError(said)
+
+    def _confidence_box(self, source: str, target: str, uncertainty: Confidence) -> Box:
+        """It covers sampling and the noise of the reports."""
         cells = uncertainty.cells or self.cells
         lower, upper = _bounds(self.pairs[self._pair(source, target)], uncertainty.level, cells)
         rows = np.arange(len(lower))

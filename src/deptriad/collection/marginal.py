@@ -86,8 +86,7 @@ class Marginal:
             return html_table.table(rows, [repr(self)])
         rows = [[*names, "share ± standard error"]]
         for cell in np.ndindex(self.frequencies.shape):
-            values = (labels[axis][code] for axis, code in enumerate(cell))
-            rows.append([*values, self._cell(cell)])
+            rows.append([*map(list.__getitem__, labels, cell), self._cell(cell)])
         return html_table.table(rows, [repr(self)], names=len(names))
 
     def _cell(self, cell: tuple[int, ...]) -> str:

@@ -12,7 +12,6 @@ from deptriad.collection import report_format
 from deptriad.collection.question import Generator
 from deptriad.collection.report_mark import marked
 from deptriad.collection.split import as_strategy
-from deptriad.collection.strategy import Strategy
 from deptriad.data.schema import Schema
 from deptriad.utils import files
 from deptriad.utils.errors import InvalidValue, Parameter
@@ -85,32 +84,21 @@ def perturb_file(
     """
     from deptriad.data import readers
 
-    if os.path.splitext(out)[1].lower() not in (".parquet", ".pq", ".parq"):
-        raise InvalidValue(
-            Parameter("out"), f" is {os.fspath(out)!r}, expected the name of a .parquet file"
-        )
-    asked = as_strategy(strategy)
+    asked, named = as_strategy(strategy), f" is {os.fspath(out)!r}"
+    if os.path.splitext(out)[1].lower() not in readers.PARQUET:
+        raise InvalidValue(Parameter("out"), f"{named}, expected the name of a .parquet file")
     if _is_same_file(data, out):
-        raise InvalidValue(
-            Parameter("out"), f" is {os.fspath(out)!r}, the data itself, expected another file"
-        )
+        raise InvalidValue(Parameter("out"), f"{named}, the data itself, expected another file")
     frame = readers.opened(data, schema=asked.schema).select(*asked.released.names)
-    with files.whole(out) as partial:
-        return _written(asked, frame, partial, rng, progress)
-
-
-def _written(
-    asked: Strategy, frame: Frame, path: Any, rng: Generator, progress: Progress | None
-) -> int:
     import pyarrow.parquet as pq
 
     def reported(codes: NDArray[Any]) -> Any:
         wide = _widened(codes, asked.released, asked.schema)
         return report_format.arrow(asked.report(wide, rng))
 
-    done = 0
-    nobody = reported(np.zeros((0, len(asked.released)), dtype=np.int16))
-    with pq.ParquetWriter(path, marked(nobody.schema, asked)) as writer:
+    done, nobody = 0, np.zeros((0, len(asked.released)), dtype=np.int16)
+    schema = marked(reported(nobody).schema, asked)
+    with files.whole(out) as partial, pq.ParquetWriter(partial, schema) as writer:
         for batch in _allowed(frame, asked.released):
             writer.write_table(reported(np.column_stack(batch)))
             done += len(batch[0])
@@ -120,9 +108,8 @@ def _written(
 
 
 def _is_same_file(data: Any, out: str | os.PathLike[str]) -> bool:
-    if not isinstance(data, str | os.PathLike) or not os.path.exists(out):
-        return False
-    return os.path.exists(data) and os.path.samefile(data, out)
+    there = isinstance(data, str | os.PathLike) and os.path.exists(data) and os.path.exists(out)
+    return there and os.path.samefile(data, out)
 
 
 def _widened(codes: NDArray[Any], used: Schema, schema: Schema) -> NDArray[Any]:

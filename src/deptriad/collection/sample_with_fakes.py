@@ -50,11 +50,10 @@ class SampleWithFakes(Strategy):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "total", as_positive_budget(self.total, "total"))
-        for question in self.questions:
-            if not isinstance(question.mechanism, Support):
-                raise ValueError(
-                    f"mechanism is {self.mechanism!r}, expected one whose reports support values, such as 'grr'"
-                )
+        if not all(isinstance(question.mechanism, Support) for question in self.questions):
+            raise ValueError(
+                f"mechanism is {self.mechanism!r}, expected one whose reports support values, such as 'grr'"
+            )
 
     @property
     def epsilon(self) -> float:

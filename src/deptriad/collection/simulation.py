@@ -71,9 +71,7 @@ def _checked(joint_counts: ArrayLike, asked: Strategy) -> NDArray[np.int64]:
             f"{', '.join(asked.schema.names)}"
         )
     if counts.dtype.kind not in "iuf" or (counts < 0).any() or (counts != np.rint(counts)).any():
-        raise ValueError(
-            "joint_counts has entries that are no whole numbers ≥ 0: expected numbers of users"
-        )
+        raise ValueError("joint_counts has entries that are no whole numbers ≥ 0, as of users")
     if counts.sum() > MOST_USERS:
         raise ValueError(f"joint_counts sums to {counts.sum():g}, expected at most 2^53")
     return counts.astype(np.int64)

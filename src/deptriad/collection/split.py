@@ -98,19 +98,16 @@ class Separate(_ToAll):
     def of(cls, plan: Any) -> Separate:
         """The mechanisms of anything with a schema, budgets and mechanisms by name; a budget of 0 is not asked."""
         schema: Schema = plan.schema
-        asked = [each for each in schema if plan.budgets[each.name] > 0.0]
-        own = [
-            question_by(plan.mechanisms[each.name], float(plan.budgets[each.name]), each)
-            for each in asked
-        ]
+        asked = [name for name in schema.names if plan.budgets[name] > 0.0]
+        ways = ((plan.mechanisms[name], float(plan.budgets[name]), schema[name]) for name in asked)
+        own = [question_by(*way) for way in ways]
         return cls(schema, {question.name: question.mechanism for question in own})
 
     @cached_property
     def questions(self) -> tuple[Question, ...]:
         """One for each attribute that is asked, in the order of the schema."""
-        return tuple(
-            Question((each,), self.by[each.name]) for each in self.schema if each.name in self.by
-        )
+        asked = [each for each in self.schema if each.name in self.by]
+        return tuple(Question((each,), self.by[each.name]) for each in asked)
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,8 @@ from deptriad.utils.compiled import FEW, compiled
 SMALL = 256
 """Cells a byte can number; they are counted in four copies: adding to one cell twice in a row would have to wait."""
 
+Pairs = tuple[Integers, Integers, Integers, Integers]
+"""Of every pair its two rows of codes, its width and where its cells start."""
 
 ONE_AT_A_TIME = Lock()
 """Not every threading layer of numba bears two parallel kernels at once, as Dask's threads would run them."""
@@ -87,10 +89,8 @@ def _weighted_pairs(codes, firsts, seconds, widths, starts, sources, weight, rec
                 weights[sources[k], cell] += weight[k]
 
 
-def count(
-    codes: NDArray[Any], layout: tuple[Integers, Integers, Integers, Integers], records: Integers
-) -> None:
-    """Add a batch to the cells of every pair; ``layout`` is each pair's two rows, its width and where cells start."""
+def count(codes: NDArray[Any], layout: Pairs, records: Integers) -> None:
+    """Add a batch to the cells of every pair."""
     if codes.shape[1] * layout[0].size < FEW:
         _few_pairs(codes, *layout, records)
         return
@@ -100,7 +100,7 @@ def count(
 
 def count_weighted(
     codes: NDArray[Any],
-    layout: tuple[Integers, Integers, Integers, Integers],
+    layout: Pairs,
     sources: Integers,
     weight: Floats,
     records: Integers,

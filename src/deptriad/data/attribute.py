@@ -63,28 +63,19 @@ class Attribute:
         if not isinstance(self.name, str):
             raise ValueError(f"an attribute is named {self.name!r}, expected text")
         if (self.categories is None) == (self.edges is None):
-            raise ValueError(
-                f"attribute {self.name!r} needs either categories or edges, and not both"
-            )
+            raise ValueError(f"attribute {self.name!r} needs either categories or edges, not both")
         if self.categories is not None:
             object.__setattr__(self, "categories", checked_categories(self.name, self.categories))
         else:
             object.__setattr__(self, "edges", checked_edges(self.name, self.edges))
-        if self.missing not in ("category", "other", "error"):
-            raise InvalidValue(
-                *(f"attribute {self.name!r} has ", Parameter("missing", repr(self.missing))),
-                ", expected 'category', 'other' or 'error'",
-            )
-        if self.unseen not in ("error", "other"):
-            raise InvalidValue(
-                *(f"attribute {self.name!r} has ", Parameter("unseen", repr(self.unseen))),
-                ", expected 'error' or 'other'",
-            )
+        has = f"attribute {self.name!r} has "
+        for policy, known in (("missing", "'category', 'other'"), ("unseen", "'other'")):
+            if repr(getattr(self, policy)) not in (*known.split(", "), "'error'"):
+                what = Parameter(policy, repr(getattr(self, policy)))
+                raise InvalidValue(has, what, f", expected {known} or 'error'")
         if self.missing == "other" and self.unseen != "other":
-            raise InvalidValue(
-                *(f"attribute {self.name!r} has ", Parameter("missing", "'other'")),
-                *(", which needs ", Parameter("unseen", "'other'")),
-            )
+            what, needed = Parameter("missing", "'other'"), Parameter("unseen", "'other'")
+            raise InvalidValue(has, what, ", which needs ", needed)
         for label, policy in zip(self.values[self.declared :], self._policies, strict=True):
             if self.categories is not None and label in self.categories:
                 raise InvalidValue(
@@ -107,6 +98,11 @@ class Attribute:
         return kind_of(self.categories[0])
 
     @property
+    def held(self) -> str:
+        """The same, where numbers to be put into bins are numbers."""
+        return "number" if self.kind == "bins" else self.kind
+
+    @property
     def declared(self) -> int:
         """How many categories or bins are declared; the codes of (other) and (missing) come after them."""
         return len(self.categories) if self.categories is not None else len(self.edges or ()) - 1
@@ -114,9 +110,7 @@ class Attribute:
     @cached_property
     def values(self) -> tuple[str, ...]:
         """A label for each code: the categories or bins, then (other), then (missing), where there are such."""
-        own = (
-            labels(self.categories) if self.categories is not None else bin_labels(self.edges or ())
-        )
+        own = bin_labels(self.edges or ()) if self.categories is None else labels(self.categories)
         further = {"unseen": OTHER, "missing": MISSING}
         return own + tuple(further[policy] for policy in self._policies)
 
@@ -132,31 +126,20 @@ class Attribute:
 
     def to_dict(self) -> dict[str, Any]:
         """As in the JSON of a schema."""
-        own: dict[str, Any] = {"name": self.name}
-        if self.categories is not None:
-            own["categories"] = list(self.categories)
-        else:
-            own["edges"] = files.spelt(self.edges)
+        key = "edges" if self.categories is None else "categories"
+        own = {"name": self.name, key: files.spelt(getattr(self, key))}
         return own | {"missing": self.missing, "unseen": self.unseen}
 
     @classmethod
     def from_dict(cls, content: Any) -> Self:
         """From the JSON of a schema; an error says what is wrong with it."""
         if not isinstance(content, dict):
-            raise ValueError(
-                f'an attribute is {brief(content)}, expected an object such as {{"name": …}}'
-            )
+            raise ValueError(f'an attribute is {brief(content)}, expected an object: {{"name": …}}')
         named = f"attribute {content.get('name')!r}"
         allowed = ("name", "categories", "edges", "missing", "unseen")
-        if unknown := [key for key in content if key not in allowed]:
-            raise ValueError(
-                f"{named} has the key {unknown[0]!r}, expected only {', '.join(allowed)}"
-            )
+        files.refuse_misfits(content, named, allowed, lists=("categories", "edges"))
         if "name" not in content:
             raise ValueError(f"an attribute has no name: {brief(content)}")
-        for key in ("categories", "edges"):
-            if not isinstance(content.get(key, []), list):
-                raise ValueError(f"{named} has {key} {brief(content[key])}, expected a list")
         if "edges" in content:
             content = content | {"edges": [files.unspelt(edge) for edge in content["edges"]]}
         return cls(**content)

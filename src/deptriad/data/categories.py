@@ -26,9 +26,7 @@ def kind_of(value: object) -> Literal["text", "number", "boolean"]:
 def checked_categories(name: str, given: Sequence[Value]) -> tuple[Value, ...]:
     """Distinct categories of one kind as plain Python values; whole numbers as int."""
     if isinstance(given, str | Mapping) or not hasattr(given, "__iter__"):
-        raise ValueError(
-            f"attribute {name!r} has categories {brief(given)}, expected a list of values"
-        )
+        raise ValueError(f"attribute {name!r} has categories {brief(given)}, expected a list")
     values = tuple(
         value.item() if isinstance(value, np.generic) else value
         for value in (sorted(given) if isinstance(given, set | frozenset) else given)
@@ -36,14 +34,11 @@ def checked_categories(name: str, given: Sequence[Value]) -> tuple[Value, ...]:
     if not values:
         raise ValueError(f"attribute {name!r} has no categories, expected at least one")
     for value in values:
-        if not isinstance(value, str | int | float) or value != value:
+        infinite = isinstance(value, float) and not math.isfinite(value)
+        if infinite or not isinstance(value, str | int | float):
             raise ValueError(
-                f"attribute {name!r} has the category {brief(value)}, expected text, a number or a boolean; missing "
-                "values are declared by missing="
-            )
-        if isinstance(value, float) and math.isinf(value):
-            raise ValueError(
-                f"attribute {name!r} has the category {value!r}, expected a finite number"
+                f"attribute {name!r} has the category {brief(value)}, expected text, a finite number or a boolean; "
+                "missing values are declared by missing="
             )
     kinds = {kind_of(value): value for value in values}
     if len(kinds) > 1:
@@ -79,9 +74,7 @@ def checked_edges(name: str, given: Any) -> tuple[float, ...]:
             f"attribute {name!r} has {len(edges)} edges, expected two or more: where each bin begins and the last ends"
         )
     if not all(low < high for low, high in pairwise(edges)):
-        raise ValueError(
-            f"attribute {name!r} has edges {brief(list(edges))}, expected increasing numbers"
-        )
+        raise ValueError(f"attribute {name!r} has edges {brief(given)}, expected increasing ones")
     return tuple(edge + 0.0 for edge in edges)
 
 

@@ -38,9 +38,8 @@ class Coded:
         """Equal records once, with the sum of their weights; none without weight; ordered by attribute ``first``."""
         codes, weights = self.codes[self.weights > 0.0], self.weights[self.weights > 0.0]
         order = [first, *(i for i in range(len(self.names)) if i != first)]
-        _, chosen, place = np.unique(
-            _keys(codes, self.sizes, order), return_index=True, return_inverse=True
-        )
+        keys = _keys(codes, self.sizes, order)
+        _, chosen, place = np.unique(keys, return_index=True, return_inverse=True)
         summed: Floats = np.bincount(place, weights, minlength=chosen.size).astype(np.float64)
         return Coded(codes[chosen], summed, self.names, self.labels)
 
@@ -85,34 +84,30 @@ def coded_array(
     for i, size in enumerate(sizes):
         low, high = int(array[:, i].min()), int(array[:, i].max())
         if low < 0 or high >= size:
-            raise ValueError(
-                f"column {i} has code {low if low < 0 else high}, expected 0 to {size - 1}"
-            )
+            bad = low if low < 0 else high
+            raise ValueError(f"column {i} has code {bad}, expected 0 to {size - 1}")
+    names = [*map(str, range(attributes))] if names is None else names
+    labels = [[*map(str, range(size))] for size in sizes] if labels is None else labels
     _check_words(sizes, names, labels)
-    if labels is None:
-        labels = [[*map(str, range(size))] for size in sizes]
     small = np.uint8 if max(sizes) <= 256 else np.int16 if max(sizes) <= 32_768 else np.int64
     return Coded(
         array.astype(small),
         _checked_weights(weights, records),
-        tuple(names) if names is not None else tuple(map(str, range(attributes))),
+        tuple(names),
         tuple(map(tuple, labels)),
     )
 
 
 def _check_words(
-    sizes: Sequence[int], names: Sequence[str] | None, labels: Sequence[Sequence[str]] | None
+    sizes: Sequence[int], names: Sequence[str], labels: Sequence[Sequence[str]]
 ) -> None:
     """A name for each attribute, no two alike, and a label for each of its values."""
-    if names is not None and len(names) != len(sizes):
-        raise ValueError(f"got {len(names)} names, expected {len(sizes)}, one for each column")
-    if names is not None and len(set(names)) < len(names):
+    for what, given in (("names", names), ("labels", labels)):
+        if len(given) != len(sizes):
+            raise ValueError(f"got {what} for {len(given)} attributes, expected {len(sizes)}")
+    if len(set(names)) < len(names):
         twice = next(name for name in names if list(names).count(name) > 1)
         raise ValueError(f"got the name {twice!r} twice, expected different ones")
-    if labels is None:
-        return
-    if len(labels) != len(sizes):
-        raise ValueError(f"got labels for {len(labels)} attributes, expected {len(sizes)}")
     for i, (values, size) in enumerate(zip(labels, sizes, strict=True)):
         if len(values) != size:
             raise ValueError(f"got {len(values)} labels for column {i}, expected {size}")
@@ -131,9 +126,7 @@ def _checked_weights(weights: ArrayLike | None, records: int) -> Floats:
         return np.ones(records)
     array = as_numbers(weights, "weights")
     if array.shape != (records,):
-        raise ValueError(
-            f"weights have shape {array.shape}, expected one for each of {records} records"
-        )
+        raise ValueError(f"weights have shape {array.shape}, expected one for each record")
     bad = ~(np.isfinite(array) & (array >= 0.0))
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
@@ -149,28 +142,21 @@ def _checked_weights(weights: ArrayLike | None, records: int) -> Floats:
 def coded_frame(records: Any, schema: Schema | None, weight: str | None) -> tuple[Coded, Schema]:
     """Encode a frame, by a schema or by one inferred from all its columns but the weight's."""
     from deptriad.data import readers
+    from deptriad.data.column_types import require, require_weight
     from deptriad.data.schema import taken_as_public
 
-    frame = readers.opened(records, schema=schema)
-    if schema is None:
-        schema = taken_as_public(records, without=[] if weight is None else [weight])
-    weights = None if weight is None else _weights(frame, weight, schema)
+    frame, weights = readers.opened(records, schema=schema), None
+    schema = schema or taken_as_public(records, without=[weight] if weight else [])
+    if weight is not None:
+        require_weight(require(frame, [weight]), weight)
+        if weight in schema:
+            raise ValueError(
+                f"the weight {weight!r} is also an attribute: leave it out of the schema"
+            )
+        weights = frame.select(weight).lazy().collect()[weight].to_numpy()
     labels = [attribute.values for attribute in schema]
     codes = schema.encode(records)
     return coded_array(codes, schema.sizes, weights, schema.names, labels), schema
-
-
-def _weights(frame: Any, weight: str, schema: Schema) -> NDArray[Any]:
-    """The column of weights."""
-    from deptriad.data.column_types import require, require_weight
-
-    require_weight(require(frame, [weight]), weight)
-    if weight in schema.names:
-        raise ValueError(
-            f"the weight column {weight!r} is also an attribute: leave it out of the schema"
-        )
-    column: NDArray[Any] = frame.select(weight).lazy().collect()[weight].to_numpy()
-    return column
 
 
 # --- budgets --------------------------------------------------------------------------------------------------
@@ -180,9 +166,7 @@ def budgets_by_column(budgets: ArrayLike, count: int) -> Floats:
     """A budget for each column."""
     array = as_budget(budgets, "budgets")
     if array.shape != (count,):
-        raise ValueError(
-            f"budgets have shape {array.shape}, expected one for each of {count} attributes"
-        )
+        raise ValueError(f"budgets have shape {array.shape}, expected {count}, one a column")
     return array
 
 

@@ -40,11 +40,8 @@ def counted(
     count = Counter(Layout(schema.sizes), len(names), sources is not None, weight is not None)
     _refuse_size(schema, count.layout.cells * count.sources)
     encode = Encoder(schema, sources, weight)
-    parts = (
-        results(frame, encode, count, progress)
-        if streams(frame)
-        else iter([_grouped(encode(frame), count, progress)])
-    )
+    work = results(frame, encode, count, progress)
+    parts = work if streams(frame) else [_grouped(encode(frame), count, progress)]
     cells, weights, refused = count.nothing()
     for records, sums, bad in parts:
         if not np.isfinite(sums).all():
@@ -63,9 +60,8 @@ def counted(
             f"{refused[3, 0]:,} values of {by!r} were not there when the sources were looked up: the data changes "
             "while it is read, as a query with random() does; make a copy first"
         )
-    order = sorted(
-        range(len(names)), key=names.__getitem__
-    )  # in which sums of counts have them, too
+    # in which sums of counts have them, too
+    order = sorted(range(len(names)), key=names.__getitem__)
     return tuple(names[k] for k in order), cells[order], weights[order] if weight else None
 
 
@@ -88,8 +84,7 @@ def _sources(frame: Frame, by: str | None) -> Attribute | None:
         raise ValueError(
             f"column {by!r} cannot tell sources apart: {column.trouble or 'all its values are missing'}"
         )
-    values = sorted(column.values)
-    return Attribute(by, values, missing="category" if column.missing else "error")
+    return Attribute(by, sorted(column.values), missing=column.policy)
 
 
 # --- batch by batch -------------------------------------------------------------------------------------------
@@ -106,12 +101,12 @@ class Counter:
 
     def __call__(self, batches: Iterator[Batch]) -> list[NDArray[Any]]:
         """Count all batches."""
-        number = len(self.layout.sizes)
+        number, layout = len(self.layout.sizes), self.layout.arrays
         records, weights, refused = self.nothing()
         for batch in batches:
             codes = _stacked(batch[:number])
-            source = np.ascontiguousarray(batch[number], np.int64) if self.by else _NO_CODES
-            weight = np.ascontiguousarray(batch[-1], np.float64) if self.weighted else _NO_WEIGHTS
+            source = np.ascontiguousarray(batch[number] if self.by else [], np.int64)
+            weight = np.ascontiguousarray(batch[-1] if self.weighted else [], np.float64)
             if codes.min(initial=0) < 0:
                 refused[:2] += [(codes[:number] == bad).sum(axis=1) for bad in (UNSEEN, ABSENT)]
             refused[2, 0] += (~((weight >= 0.0) & (weight < np.inf))).sum()
@@ -119,12 +114,10 @@ class Counter:
             if refused.any():
                 continue  # nothing is counted that will not be used
             if not (self.by or self.weighted):
-                _count_kernels.count(codes, self.layout.arrays, records[0])
+                _count_kernels.count(codes, layout, records[0])
                 continue
             source = source if self.by else np.zeros(codes.shape[1], dtype=np.int64)
-            _count_kernels.count_weighted(
-                codes, self.layout.arrays, source, weight, records, weights
-            )
+            _count_kernels.count_weighted(codes, layout, source, weight, records, weights)
         return [records.ravel(), weights.ravel(), refused.ravel()]
 
     def nothing(self) -> tuple[Integers, Floats, Integers]:
@@ -132,10 +125,6 @@ class Counter:
         cells = self.sources, self.layout.cells
         refused = np.zeros((4, len(self.layout.sizes)), dtype=np.int64)
         return np.zeros(cells, np.int64), np.zeros(cells if self.weighted else (0, 0)), refused
-
-
-_NO_CODES: Integers = np.zeros(0, dtype=np.int64)
-_NO_WEIGHTS: Floats = np.zeros(0)
 
 
 def _stacked(columns: Batch) -> NDArray[Any]:

@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -24,6 +25,8 @@ from deptriad.utils.progress import Progress
 from deptriad.utils.text import place_of
 
 FORMAT, VERSION = "deptriad counts", 1
+DAMAGE = (zipfile.BadZipFile, zlib.error, KeyError, EOFError, TypeError, AttributeError)
+"""What a file of counts raises that is cut short, or changed."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,9 +56,7 @@ class Counts:
 
     def __post_init__(self) -> None:
         if not self.sources or len(set(self.sources)) < len(self.sources):
-            raise ValueError(
-                f"sources are {list(self.sources)}, expected distinct names, at least one"
-            )
+            raise ValueError(f"sources are {list(self.sources)}, expected distinct names, and some")
         shape = len(self.sources), Layout(self.schema.sizes).cells
         for name, kind in (("cells", np.int64), ("weights", np.float64)):
             array = getattr(self, name)
@@ -187,9 +188,7 @@ class Counts:
                 f"the counts have different schemas ({_difference(self.schema, other.schema)}), so they do not add up"
             )
         if self.weighted != other.weighted:
-            raise ValueError(
-                "one of the counts has weights and the other has none: they do not add up"
-            )
+            raise ValueError("one of the counts has weights, the other none: they do not add up")
         if self.by != other.by:
             raise ValueError(
                 f"the counts are by {self.by!r} and by {other.by!r}, expected the same column: they do not add up"
@@ -210,8 +209,7 @@ class Counts:
         return (
             (self.schema, self.sources, self.by) == (other.schema, other.sources, other.by)
             and np.array_equal(self.cells, other.cells)
-            and self.weighted == other.weighted
-            and (self.weights is None or np.array_equal(self.weights, other.weights))  # type: ignore[arg-type]
+            and np.array_equal(self.weights, other.weights)  # type: ignore[arg-type]
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -237,10 +235,9 @@ class Counts:
             "schema": self.schema.to_json(),
         }
         arrays = {"cells": self.cells} | ({} if self.weights is None else {"weights": self.weights})
+        text = np.array(json.dumps(about))
         with files.whole(path) as partial, partial.open("wb") as file:
-            np.savez_compressed(
-                file, about=np.array(json.dumps(about)), allow_pickle=False, **arrays
-            )
+            np.savez_compressed(file, about=text, allow_pickle=False, **arrays)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -252,29 +249,18 @@ class Counts:
             The file is damaged, of another kind, or its tables do not agree with each other.
         """
         try:
-            with (
-                open(path, "rb") as file,
-                np.load(io.BytesIO(file.read()), allow_pickle=False) as held,
-            ):
+            content = io.BytesIO(Path(path).read_bytes())
+            with np.load(content, allow_pickle=False) as held:
                 about = files.parse_json(str(held["about"]), FORMAT, VERSION, str(path))
                 cells = held["cells"]
                 weights = held["weights"] if about["weighted"] else None
             schema = Schema.from_json(about["schema"], f"the schema in {path}")
-            sources = tuple(str(source) for source in about["sources"])
-            by = about["by"]
-            if not (by is None or isinstance(by, str)):
+            if not isinstance(by := about["by"], str | None):
                 raise ValueError(f'its "by" is {by!r}, expected a name')
-            counts = cls(schema, sources, cells, weights, by)
+            counts = cls(schema, tuple(map(str, about["sources"])), cells, weights, by)
             counts._check_margins()
             return counts
-        except (
-            zipfile.BadZipFile,
-            zlib.error,
-            KeyError,
-            EOFError,
-            TypeError,
-            AttributeError,
-        ) as error:
+        except DAMAGE as error:
             raise ValueError(f"{path} is not a whole file of counts: {error}") from None
         except ValueError as error:
             raise ValueError(f"{path} is not a file of counts: {error}") from None

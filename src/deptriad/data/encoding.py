@@ -41,32 +41,27 @@ UNSEEN, ABSENT = -1, -2
 
 def code_of(attribute: Attribute, dtype: Any, integer: Any, empty: bool = False) -> nw.Expr:
     """The code of an attribute's value, computed where the data lives; an empty column may be of any type."""
-    wanted = "number" if attribute.kind == "bins" else attribute.kind
     column = nw.col(attribute.name)
     unseen = attribute.declared if attribute.unseen == "other" else UNSEEN
-    absent = {
-        "category": attribute.size - 1,
-        "other": attribute.declared,
-        "error": ABSENT,
-    }[attribute.missing]
+    places = {"category": attribute.size - 1, "other": attribute.declared, "error": ABSENT}
+    absent = places[attribute.missing]
     if empty:
-        missing = nw.lit(absent, dtype=integer)
-        return nw.when(column.is_null()).then(missing).otherwise(missing)
+        return _coded(column, nw.lit(absent, dtype=integer), absent, integer)
     if attribute.kind == "bins":
         column = number_of(column, dtype, whole=False)
         code = _bin(column, attribute.edges or (), unseen, integer)
     else:
         values: Sequence[Value] = attribute.categories or ()
-        if wanted == "number":
+        if attribute.kind == "number":
             whole = all(isinstance(value, int) for value in values)
             column = number_of(column, dtype, whole)
-            if whole and is_whole(dtype):  # a category may lie beyond the column's own type
-                column = column.cast(nw.Int64)
             if not (whole and is_whole(dtype)):
                 values = [float(value) for value in values]
-            elif list(values) == list(range(values[0], values[0] + len(values))):  # type: ignore[arg-type, operator]
-                return _coded(column, _shift(column, values, unseen, integer), absent, integer)
-        elif wanted == "text" and dtype != nw.String:
+            else:
+                column = column.cast(nw.Int64)  # a category may lie beyond the column's own type
+                if list(values) == list(range(values[0], values[0] + len(values))):  # type: ignore[arg-type, operator]
+                    return _coded(column, _shift(column, values, unseen, integer), absent, integer)
+        elif attribute.kind == "text" and dtype != nw.String:
             column = column.cast(nw.String)
         code = _lookup(column, values, unseen, integer)
     return _coded(column, code, absent, integer)
@@ -104,16 +99,14 @@ def _bin(column: nw.Expr, edges: Sequence[float], unseen: int, integer: Any) -> 
 
 def is_empty(frame: Frame, attribute: Attribute, dtype: Any) -> bool:
     """Whether a column of another type than declared has no value at all; if it has one, that is an error."""
-    held = held_by(dtype)
-    wanted = "number" if attribute.kind == "bins" else attribute.kind
-    if held == wanted:
+    if (held := held_by(dtype)) == attribute.held:
         return False
     column = nw.col(attribute.name)
     with reading(f"column {attribute.name!r}", OSError):
         number = frame.select(column.count().alias("values")).lazy().collect()["values"]
     if not number.to_list()[0]:
         return True
-    declared = "bins are" if attribute.kind == "bins" else f"{wanted} categories are"
+    declared = "bins are" if attribute.kind == "bins" else f"{attribute.kind} categories are"
     raise ValueError(
         f"column {attribute.name!r} holds {held} where {declared} declared: convert the column, or declare what it "
         "holds in the schema"
@@ -131,8 +124,8 @@ class Encoder:
     @property
     def columns(self) -> list[str]:
         """The columns it reads."""
-        more = [self.by.name] if self.by else []
-        return [*self.schema.names, *more, *([self.weight] if self.weight else [])]
+        more = (self.by.name if self.by else None, self.weight)
+        return [*self.schema.names, *(name for name in more if name is not None)]
 
     def __call__(self, frame: Frame) -> Frame:
         """The frame of codes, lazily where the frame is lazy."""
@@ -149,9 +142,9 @@ class Encoder:
         if self.weight:
             require_weight(types, self.weight)
             weight = nw.col(self.weight).cast(nw.Float64)
-            missing = weight.is_null() | (
-                is_nan(weight) if types[self.weight].is_float() else False
-            )
+            missing = weight.is_null()
+            if types[self.weight].is_float():
+                missing = missing | is_nan(weight)
             codes.append(nw.when(missing).then(nw.lit(-1.0)).otherwise(weight).alias("weight"))
         return frame.select(*codes)
 
@@ -163,9 +156,8 @@ def encoded(data: Any, schema: Schema) -> NDArray[np.int16]:
     frame = frame.select(*schema.names)
     parts = [np.column_stack(batch) for batch in batches(Encoder(schema)(frame))]
     codes = np.concatenate(parts) if parts else np.zeros((0, len(schema)))
-    refuse_codes(
-        frame, schema, np.array([(codes == UNSEEN).sum(axis=0), (codes == ABSENT).sum(axis=0)])
-    )
+    refused = [(codes == code).sum(axis=0) for code in (UNSEEN, ABSENT)]
+    refuse_codes(frame, schema, np.array(refused))
     return codes.astype(np.int16)
 
 

@@ -93,18 +93,13 @@ def _duckdb_batches(native: Any, size: int) -> Iterator[Batch]:
 
 
 def _ibis_batches(native: Any, size: int) -> Iterator[Batch]:
-    if _ibis_streams(native):
-        return map(_arrays, native.to_pyarrow_batches(chunk_size=size))
-    return map(_arrays, native.to_pyarrow().to_batches(size))
+    if _on_duckdb(native):
+        import duckdb
 
-
-def _ibis_streams(native: Any) -> bool:
-    """Whether Ibis can hand over batches: its DuckDB backend calls what DuckDB 2 no longer has."""
-    if not _on_duckdb(native):
-        return True
-    import duckdb
-
-    return hasattr(duckdb.DuckDBPyConnection, "fetch_record_batch")
+        # what Ibis calls to hand over batches, and DuckDB 2 no longer has
+        if not hasattr(duckdb.DuckDBPyConnection, "fetch_record_batch"):
+            return map(_arrays, native.to_pyarrow().to_batches(size))
+    return map(_arrays, native.to_pyarrow_batches(chunk_size=size))
 
 
 def _on_duckdb(native: Any) -> bool:

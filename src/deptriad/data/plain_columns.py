@@ -29,16 +29,12 @@ def _plain_array(column: Any) -> Any:
 
 def plain_pandas(frame: Any) -> Any:
     """Columns of objects and of categories as what they hold; one of mixed kinds stays, and is refused if used."""
-    changed = {}
+    plain = frame.copy(deep=False)
     for place in range(frame.shape[1]):
         column = frame.iloc[:, place]
         if (made := _plain_series(column)) is not column:
-            changed[place] = made
-    if changed:
-        frame = frame.copy(deep=False)
-        for place, column in changed.items():
-            frame.isetitem(place, column)
-    return frame
+            plain.isetitem(place, made)
+    return plain
 
 
 def _plain_series(column: Any) -> Any:

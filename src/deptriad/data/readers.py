@@ -20,15 +20,8 @@ from deptriad.data.safe_query import refuse_unsafe
 if TYPE_CHECKING:
     from deptriad.data.schema import Schema
 
-SUFFIXES = {
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".txt": "csv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".parq": "parquet",
-}
-
+PARQUET = (".parquet", ".pq", ".parq")
+SUFFIXES = dict.fromkeys((".csv", ".tsv", ".txt"), "csv") | dict.fromkeys(PARQUET, "parquet")
 
 SETTINGS = """
 SET enable_progress_bar = false;  -- it would go to the output
@@ -119,7 +112,7 @@ def _paths(path: str) -> list[str]:
         names = [name for name in os.listdir(path) if name[0] not in "._" and _kind(name) == kind]
         if not kind or not names:
             raise ValueError(
-                f"{path} is a folder, expected files: name them, as in {Path(path) / '*.parquet'}"
+                f"{path} is a folder, expected files, such as {Path(path, '*.parquet')}"
             )
         return [str(Path(path) / name) for name in sorted(names)]
     if not glob.has_magic(path):
@@ -244,10 +237,9 @@ def _csv(connection: Any, paths: Sequence[str], schema: Schema | None) -> Any:
     if not flags:
         return relation
     # yes and no, t and f are text, as to pandas and Polars
-    asked = [
-        f"coalesce(bool_and(lower({_quoted(name)}) IN ('true', 'false')), true)" for name in flags
-    ]
-    answers = read(declared | dict.fromkeys(flags, "VARCHAR")).aggregate(", ".join(asked))
+    plain = "coalesce(bool_and(lower({}) IN ('true', 'false')), true)"
+    asked = ", ".join(plain.format(_quoted(name)) for name in flags)
+    answers = read(declared | dict.fromkeys(flags, "VARCHAR")).aggregate(asked)
     texts = [name for name, spelt in zip(flags, answers.fetchall()[0], strict=True) if not spelt]
     return read(declared | dict.fromkeys(texts, "VARCHAR")) if texts else relation
 
@@ -275,18 +267,14 @@ def _layout(connection: Any, paths: Sequence[str]) -> tuple[str, list[str]]:
 
 def _header(connection: Any, path: str, delimiter: str) -> list[str]:
     with reading(path):
-        rows = (
-            connection.read_csv(
-                glob.escape(path),
-                header=False,
-                all_varchar=True,
-                delimiter=delimiter,
-                hive_partitioning=False,
-            )
-            .limit(1)
-            .fetchall()
+        lines = connection.read_csv(
+            glob.escape(path),
+            header=False,
+            all_varchar=True,
+            delimiter=delimiter,
+            hive_partitioning=False,
         )
-    names = [name or "" for row in rows for name in row]
+        names = [name or "" for line in lines.limit(1).fetchall() for name in line]
     if "" in names:
         raise ValueError(
             f"{path} has no name for column {names.index('') + 1} of {len(names)}, expected one for each: name it, or "

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from deptriad.data.attribute import Attribute
 from deptriad.utils import files
 from deptriad.utils.errors import InvalidValue, Note, Parameter
-from deptriad.utils.text import brief, place_of, printable, shortened
+from deptriad.utils.text import place_of, printable, shortened
 
 FORMAT, VERSION = "deptriad schema", 1
 
@@ -191,13 +191,7 @@ class Schema:
     @classmethod
     def _from_content(cls, content: Mapping[str, Any], name: str) -> Self:
         allowed = ("format", "version", "attributes", "notes")
-        if unknown := [key for key in content if key not in allowed]:
-            raise ValueError(
-                f"{name} has the key {unknown[0]!r}, expected only {', '.join(allowed)}"
-            )
-        for key in ("attributes", "notes"):
-            if not isinstance(content.get(key, []), list):
-                raise ValueError(f"{name} has {key} {brief(content[key])}, expected a list")
+        files.refuse_misfits(content, name, allowed, lists=("attributes", "notes"))
         try:
             each = [Attribute.from_dict(attribute) for attribute in content.get("attributes", [])]
             return cls(each, [str(note) for note in content.get("notes", [])])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,31 +76,29 @@ def _proposed_column(
 
 
 def _proposed_text(column: ValueCounts, most: int) -> tuple[Attribute, str | None]:
-    missing: Literal["category", "error"] = "category" if column.missing else "error"
     values = [str(value) for value in column.values]
     if column.distinct <= most:
-        return Attribute(column.name, sorted(values), missing=missing), None
+        return Attribute(column.name, sorted(values), missing=column.policy), None
     # the values come by their frequency; one that reads (other) is counted as just that
     kept = sorted([value for value in values if value != OTHER][: most - 1])
     note = (
         f"column {column.name!r} has {column.distinct:,} different values: the {len(kept)} most frequent are kept, the "
         f"other {column.distinct - len(kept):,} are counted as {OTHER}"
     )
-    return Attribute(column.name, kept, missing=missing, unseen="other"), note
+    return Attribute(column.name, kept, missing=column.policy, unseen="other"), note
 
 
 def _proposed_numbers(column: ValueCounts, bins: int, binning: str) -> Attribute:
-    missing: Literal["category", "error"] = "category" if column.missing else "error"
     given = column.values if column.numbers is None else column.numbers
     numbers = np.asarray(given, dtype=np.float64)
     # from 2^53 on neighbouring numbers run together, so that only bins can tell them apart
     if column.numbers is None and np.abs(numbers).max() < 2**53:
-        return Attribute(column.name, sorted(column.values), missing=missing)
+        return Attribute(column.name, sorted(column.values), missing=column.policy)
     finite = np.isfinite(numbers)
     inner = _inner_edges(numbers[finite], np.asarray(column.counts)[finite], bins, binning)
     if not inner and not column.missing:
         raise ValueError("its numbers are infinite or too large to be told apart")
-    return Attribute(column.name, edges=[-math.inf, *inner, math.inf], missing=missing)
+    return Attribute(column.name, edges=[-math.inf, *inner, math.inf], missing=column.policy)
 
 
 def _inner_edges(

@@ -31,10 +31,8 @@ def merged(counts: Counts, min_records: int) -> tuple[Counts, list[Moved]]:
         for code in _joined(place, attribute, after):
             if attribute.edges is not None and not thin[code]:
                 continue  # a bin that took in its neighbour
-            into = f"merged into {after.values[place[code]]}"
-            moved.append(
-                (attribute.name, attribute.values[code], int(records[:, code].sum()), into)
-            )
+            into, number = f"merged into {after.values[place[code]]}", int(records[:, code].sum())
+            moved.append((attribute.name, attribute.values[code], number, into))
     schema = Schema(attributes, counts.schema.notes)
     cells = _regrouped(counts.cells, counts.layout, Layout(schema.sizes), places)
     weights = counts.weights

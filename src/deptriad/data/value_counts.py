@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
 from itertools import chain
-from typing import Any
+from typing import Any, Literal
 
 import narwhals as nw
 import numpy as np
@@ -36,6 +36,11 @@ class ValueCounts:
     numbers: NDArray[Any] | None = None
 
     @property
+    def policy(self) -> Literal["category", "error"]:
+        """What an attribute of these values says of missing ones."""
+        return "category" if self.missing else "error"
+
+    @property
     def records(self) -> int:
         """Of how many records, less those of the text that is not here."""
         return int(np.sum(self.counts)) + self.missing
@@ -58,9 +63,6 @@ def _counted(frame: Frame, name: str, dtype: Any, most: int | None) -> ValueCoun
         values = opened(found.to_native())
         dtype = values.collect_schema()["value"]
     held = held_by(dtype)
-    trouble = f"it holds {held}, expected text, numbers or booleans"
-    if held == "mixed types":
-        trouble = "it holds values of mixed types; convert it to text or numbers"
     if str(dtype) in ("Null", "Unknown"):
         return ValueCounts(name, [], [], missing=1)
     if held == "number":
@@ -68,7 +70,10 @@ def _counted(frame: Frame, name: str, dtype: Any, most: int | None) -> ValueCoun
     elif held == "text" and dtype != nw.String:
         values = values.with_columns(nw.col("value").cast(nw.String))
     elif held not in ("text", "boolean"):
-        return ValueCounts(name, [], [], trouble=trouble)
+        advice = "; convert it to" if held == "mixed types" else ", expected"
+        return ValueCounts(
+            name, [], [], trouble=f"it holds {held}{advice} text, numbers or booleans"
+        )
     return (_text if held == "text" else _numbers)(name, values, most)
 
 
@@ -115,14 +120,13 @@ def _most_frequent(grouped: nw.DataFrame[Any], most: int) -> nw.DataFrame[Any]:
     if len(grouped) > most:
         records = np.sort(grouped["records"].to_numpy())
         least = int(records[-most])
-        rare = grouped.filter(nw.col("records") == least)["value"]
+        times = nw.col("records")
+        rare = grouped.filter(times == least)["value"]
         parts = (rare[start : start + BATCH].to_list() for start in range(0, len(rare), BATCH))
         places = most - int((records > least).sum())
         last = nsmallest(places, chain.from_iterable(parts))[-1]
-        column = nw.col("value")
-        grouped = grouped.filter(
-            (nw.col("records") > least) | ((nw.col("records") == least) & (column <= last))
-        )
+        first = (times == least) & (nw.col("value") <= last)
+        grouped = grouped.filter((times > least) | first)
     return grouped.sort("records", "value", descending=[True, False])
 
 

@@ -108,9 +108,8 @@ class Mechanism(ABC):
     def _report_format(self) -> tuple[tuple[int, ...], type[np.unsignedinteger[Any]]]:
         """Shape and type of one report."""
         if not self.letters:
-            raise NotImplementedError(
-                f"{type(self).__name__} says neither letters nor _report_format"
-            )
+            name = type(self).__name__
+            raise NotImplementedError(f"{name} says neither letters nor _report_format")
         return (), smallest_type(self.letters)
 
     # --- reports ---

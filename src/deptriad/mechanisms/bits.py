@@ -59,9 +59,7 @@ class BitReports(Support):
     def _checked(self, reports: ArrayLike) -> Reports:
         every = checked(reports, "reports", self._report_format[0])
         if every.size and every.dtype != np.uint8:
-            raise ValueError(
-                f"reports has type {every.dtype}, expected uint8: 8 bits in each number"
-            )
+            raise ValueError(f"reports has type {every.dtype}, expected uint8: 8 bits in each")
         spare = 8 * every.shape[1] - self.size
         if spare and every.size and int(every[:, -1].max()) >> (8 - spare):
             row = int(np.argmax(every[:, -1] >> (8 - spare) != 0))

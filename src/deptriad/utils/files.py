@@ -10,11 +10,13 @@ import shutil
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+
+from deptriad.utils.text import brief
 
 try:
     import fcntl
@@ -184,6 +186,17 @@ def read_json(path: str | os.PathLike[str], format: str, version: int) -> dict[s
     except UnicodeDecodeError:
         raise ValueError(f"{path} is not a text file, expected a {format} in JSON") from None
     return parse_json(text, format, version, str(path))
+
+
+def refuse_misfits(
+    content: Mapping[str, Any], name: str, allowed: Sequence[str], lists: Sequence[str]
+) -> None:
+    """Refuse an object of JSON with a key that is not known, or without a list where there should be one."""
+    if unknown := [key for key in content if key not in allowed]:
+        raise ValueError(f"{name} has the key {unknown[0]!r}, expected only {', '.join(allowed)}")
+    for key in lists:
+        if not isinstance(content.get(key, []), list):
+            raise ValueError(f"{name} has {key} {brief(content[key])}, expected a list")
 
 
 def parse_json(text: str, format: str, version: int, name: str) -> dict[str, Any]:
