@@ -166,7 +166,9 @@ def budgets_by_column(budgets: ArrayLike, count: int) -> Floats:
     """A budget for each column."""
     array = as_budget(budgets, "budgets")
     if array.shape != (count,):
-        raise ValueError(f"budgets have shape {array.shape}, expected {count}, one a column")
+        raise ValueError(
+            f"budgets have shape {array.shape}, expected one for each of {count} attributes"
+        )
     return array
 
 
