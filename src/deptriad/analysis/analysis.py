@@ -17,13 +17,14 @@ from deptriad.analysis.prior import Prior
 from deptriad.curves.leakage import Explanation, leakages, profile, where
 from deptriad.curves.profile import Profile
 from deptriad.curves.triad import Triad
+from deptriad.data.results import columns_of
 from deptriad.data.schema import Schema
 from deptriad.tables import uncertainty
 from deptriad.tables.table import Box, Conditional
 from deptriad.tables.uncertainty import Confidence, Uncertainty
 from deptriad.totals.approximate import ApproximateTotal, approximate_total
 from deptriad.totals.proof import Proof, verify
-from deptriad.totals.totals import Totals, target_total
+from deptriad.totals.totals import Total, Totals, target_total
 from deptriad.utils import html_table
 from deptriad.utils.arrays import Floats, Integers, as_whole
 from deptriad.utils.by_name import budgets_for_each
@@ -155,16 +156,12 @@ class Analysis:
         Total(xor: own=1, paired=1, pairwise=1, certified=1.434, budgets=3.000)
         """
         budgets = self._released(epsilon, sources)
-        totals = (
-            target_total(
-                self._tables_about(target, budgets),
-                _without(budgets, target),
-                budgets.get(target, 0.0),
-                target,
-            )
-            for target in self.names
-        )
-        return Totals(totals, self._kind)
+        return Totals((self.total(target, budgets) for target in self.names), self._kind)
+
+    def total(self, target: str, budgets: Mapping[str, float]) -> Total:
+        """What releases at these budgets, and no others, give away about one attribute."""
+        tables = self._tables_about(target, budgets)
+        return target_total(tables, _without(budgets, target), budgets.get(target, 0.0), target)
 
     def approximate_totals(
         self, epsilon: Budgets, delta: Budgets, sources: Sequence[str] | None = None
@@ -205,9 +202,8 @@ class Analysis:
 
     def top(self, k: int = 10, epsilon: Budgets = 1.0) -> Any:
         """A frame of the k largest leakages: source, target, leakage."""
-        leaks = self.worst(k, epsilon)
-        columns = {name: [getattr(leak, name) for leak in leaks] for name in ("source", "target")}
-        return _frame(columns | {"leakage": [leak.leakage for leak in leaks]}, self._kind)
+        columns = columns_of(self.worst(k, epsilon), ("source", "target", "leakage"))
+        return _frame(columns, self._kind)
 
     def worst(self, k: int, epsilon: Budgets) -> list[Leak]:
         """The k largest leakages with their triads, worst first; equal ones by name."""

@@ -65,7 +65,10 @@ def analyze(
     tables: dict[tuple[str, str], Conditional | Box] = {}
     for start in range(0, len(pairs), AT_ONCE):
         some = pairs[start : start + AT_ONCE]
-        tables |= {pair: _table(prior, uncertainty, *pair) for pair in some}
+        if uncertainty is None:
+            tables |= {pair: prior.table(*pair) for pair in some}
+        else:
+            tables |= {pair: prior.box(*pair, uncertainty) for pair in some}
         parts.append(triads([tables[pair] for pair in some]))
         if progress:
             progress(start + len(some), len(pairs))
@@ -86,14 +89,6 @@ def _for_all_tables(prior: Prior, uncertainty: Confidence) -> Confidence:
         )
         warnings.warn(Note(Parameter("Confidence"), said), stacklevel=3)
     return replace(uncertainty, cells=uncertainty.cells or prior.cells)
-
-
-def _table(
-    prior: Prior, uncertainty: Uncertainty | None, source: str, target: str
-) -> Conditional | Box:
-    if uncertainty is None:
-        return prior.table(source, target)
-    return prior.box(source, target, uncertainty)
 
 
 def _joined(parts: list[Triad]) -> Triad:

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import permutations
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deptriad.data.attribute import MISSING, OTHER
 from deptriad.data.counts import Counts
@@ -18,8 +17,8 @@ from deptriad.data.schema import Schema, taken_as_public
 from deptriad.data.thin_values import merged, thin_of
 from deptriad.tables.table import Box, Conditional
 from deptriad.tables.uncertainty import Absolute, Confidence, Relative, Spread, Uncertainty
-from deptriad.utils.arrays import Floats, Integers, as_whole
-from deptriad.utils.errors import InvalidValue, Note, Parameter
+from deptriad.utils.arrays import Booleans, Floats, Integers, as_whole
+from deptriad.utils.errors import InvalidValue, Note, Parameter, refuse_other
 from deptriad.utils.progress import Progress
 from deptriad.utils.text import printable
 
@@ -144,8 +143,7 @@ class Prior:
         kind: str = "pandas",
     ) -> Self:
         as_whole(min_records, Parameter("min_records"), 0)
-        if thin not in ("keep", "merge", "drop"):
-            raise ValueError(f"thin is {thin!r}, expected 'keep', 'merge' or 'drop'")
+        refuse_other(thin, get_args(Thin), "thin")
         report: list[ThinValue] = []
         if thin == "merge":
             counts, moved = merged(counts, min_records)
@@ -227,8 +225,7 @@ class Prior:
     def _confidence_box(self, source: str, target: str, uncertainty: Confidence) -> Box:
         if self.counts.weighted:
             raise InvalidValue(
-                Parameter("Confidence"),
-                " needs plain counts, and these are weighted: use ",
+                *(Parameter("Confidence"), " needs plain counts, and these are weighted: use "),
                 *(
                     Parameter("Relative"),
                     ", or ",
@@ -291,7 +288,7 @@ class Prior:
         return np.flatnonzero(kept)
 
     @cached_property
-    def _used(self) -> dict[str, NDArray[np.bool_]]:
+    def _used(self) -> dict[str, Booleans]:
         """By attribute: which sources a value's row is taken from.
 
         Those with enough records if there are two of them, or one where there is one source; else all that have any.

@@ -12,8 +12,7 @@ from deptriad.cli.app import app, console, progress_bar, refuse_place
 from deptriad.cli.data import analysed, attributes_of, by_name
 from deptriad.mechanisms import mechanisms
 from deptriad.planning.calibrate import calibrate
-from deptriad.planning.constraints import Guarantee
-from deptriad.planning.plan import Objective, Plan
+from deptriad.planning.plan import Guarantee, Objective, Plan
 from deptriad.planning.wishes import refuse_wishes
 from deptriad.utils.text import printable, times
 

@@ -9,20 +9,16 @@ prices from the first question, at γ = 1; the best event of the last one stays 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import prange
 
 from deptriad.curves._box_kernels import TERM_ERROR, Edges, Question, settle_pair, tile_bound
 from deptriad.curves._table_kernels import excluded_mass, largest_ratio
-from deptriad.utils.compiled import FEW, compiled
+from deptriad.utils.arrays import Booleans, Floats, Integers
+from deptriad.utils.compiled import FEW, both_ways, compiled
 from deptriad.utils.rounding import ENTRY, ROUNDOFF
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from deptriad.utils.arrays import Floats, Integers
 
 LITTLE = FEW // 50
 """rows² · columns of all boxes together up to which one thread does them."""
@@ -44,7 +40,7 @@ class Boxes(NamedTuple):
     """α and δ of each box."""
     prices: Floats
     """A row for each row of each box: its prices as the more and as the less likely target value."""
-    event: NDArray[np.bool_]
+    event: Booleans
     """Which source values are in the last event that rose above a floor."""
     pair: Integers
     """The rows that this event tells apart."""
@@ -188,14 +184,8 @@ def _stick(boxes, k, eta, floor, nodes):
     return bound, gap, lower, 1.0 if exact else 0.0
 
 
-@compiled()
-def _few_sticks(boxes, which, eta, floor, nodes, result):
-    for i in range(which.size):
-        result[i] = _stick(boxes, which[i], eta[i], floor[i], nodes)
-
-
-@compiled(parallel=True)
-def _many_sticks(boxes, which, eta, floor, nodes, result):
+@both_ways
+def _sticks(boxes, which, eta, floor, nodes, result):
     for i in prange(which.size):
         result[i] = _stick(boxes, which[i], eta[i], floor[i], nodes)
 
@@ -204,9 +194,8 @@ def many_sticks(boxes: Boxes, which: Integers, eta: Floats, floor: Floats, nodes
     """``_stick`` of each box that is asked, none of them twice: a row of four numbers each."""
     result = np.empty((which.size, 4))
     rows, columns = boxes.rows[which], boxes.columns[which]
-    little = which.size == 1 or (rows * rows * columns).sum() <= LITTLE
-    run = _few_sticks if little else _many_sticks
-    run(boxes, which, eta, floor, nodes, result)
+    much = which.size > 1 and (rows * rows * columns).sum() > LITTLE
+    _sticks(much, boxes, which, eta, floor, nodes, result)
     return result
 
 
@@ -248,16 +237,8 @@ def _best_knot(eta, bound, focuses):
     return best if worst[last] > 1.1 * worst[best] else last
 
 
-@compiled()
-def _few_best_knots(etas, bounds, starts, counts, focuses, best):
-    for k in range(counts.size):
-        stop = starts[k] + counts[k]
-        knot = _best_knot(etas[starts[k] : stop], bounds[starts[k] : stop], focuses)
-        best[k] = starts[k] + knot
-
-
-@compiled(parallel=True)
-def _many_best_knots(etas, bounds, starts, counts, focuses, best):
+@both_ways
+def _best_knots(etas, bounds, starts, counts, focuses, best):
     for k in prange(counts.size):
         stop = starts[k] + counts[k]
         knot = _best_knot(etas[starts[k] : stop], bounds[starts[k] : stop], focuses)
@@ -273,6 +254,5 @@ def best_knots(
     so far says little about ordinary budgets.
     """
     best = np.empty(counts.size, dtype=np.int64)
-    run = _few_best_knots if counts.size < LITTLE // 10 else _many_best_knots
-    run(etas, bounds, starts, counts, focuses, best)
+    _best_knots(counts.size >= LITTLE // 10, etas, bounds, starts, counts, focuses, best)
     return best

@@ -9,20 +9,16 @@ paper's program.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import prange
 
 from deptriad.curves._program_kernels import program
-from deptriad.curves._table_kernels import TILE, positive, tiles_of
-from deptriad.utils.compiled import FEW, SUM, compiled
+from deptriad.curves._table_kernels import by_tiles, positive
+from deptriad.utils.arrays import Booleans, Floats, Integers
+from deptriad.utils.compiled import FEW, SUM, both_ways, compiled
 from deptriad.utils.rounding import ROUNDOFF
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from deptriad.utils.arrays import Floats, Integers
 
 FREE, IN, OUT = 0, 1, 2
 
@@ -75,10 +71,10 @@ def tile_bound(high_priced, low_priced, more_constant, less_constant, bounds, st
             bounds[x, y] = total + more_constant[x] + less_constant[y] if x != y else 0.0
 
 
-@compiled(parallel=True)
-def _tile_bounds(high_priced, low_priced, more_constant, less_constant, bounds, tiles):
+@both_ways
+def _tile_bounds(high_priced, low_priced, more_constant, less_constant, bounds, tiles, width):
     for tile in prange(tiles):
-        start, stop = tile * TILE, (tile + 1) * TILE
+        start, stop = tile * width, (tile + 1) * width
         tile_bound(high_priced, low_priced, more_constant, less_constant, bounds, start, stop)
 
 
@@ -87,12 +83,7 @@ def price_bounds(
 ) -> Floats:
     """Σ (a − c)₊ + constants for every ordered pair: the certificate with one price for each row in each role."""
     bounds = np.empty((len(high_priced), len(high_priced)))
-    tiles = tiles_of(high_priced)
-    if tiles == 1:
-        rows = len(high_priced)
-        tile_bound(high_priced, low_priced, more_constant, less_constant, bounds, 0, rows)
-    else:
-        _tile_bounds(high_priced, low_priced, more_constant, less_constant, bounds, tiles)
+    by_tiles(_tile_bounds, high_priced, low_priced, more_constant, less_constant, bounds)
     return bounds
 
 
@@ -327,24 +318,17 @@ def settle_pair(box, x, y, question, prices, event):
     return bound, above, below, mu, nu
 
 
-@compiled()
-def _settle_few(box, more, less, question, prices, result, event):
-    for k in range(more.size):
-        result[k] = settle_pair(box, more[k], less[k], question, prices, event[k])
-
-
-@compiled(parallel=True)
-def _settle_many(box, more, less, question, prices, result, event):
+@both_ways
+def _settle_pairs(box, more, less, question, prices, result, event):
     for k in prange(more.size):
         result[k] = settle_pair(box, more[k], less[k], question, prices, event[k])
 
 
 def settle_pairs(
     box: Edges, more: Integers, less: Integers, question: Question, prices: Floats
-) -> tuple[Floats, NDArray[np.bool_]]:
+) -> tuple[Floats, Booleans]:
     """``settle_pair`` for each listed pair: its five numbers in a row, and the events S themselves."""
     result = np.empty((more.size, 5))
     event = np.empty((more.size, box.lower.shape[1]), dtype=np.bool_)
-    run = _settle_few if event.size < FEW // 10 else _settle_many
-    run(box, more, less, question, prices, result, event)
+    _settle_pairs(event.size >= FEW // 10, box, more, less, question, prices, result, event)
     return result, event

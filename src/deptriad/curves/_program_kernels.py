@@ -8,16 +8,12 @@ edges, ``surplus`` = Σ high − 1 what must be taken back from the upper ones.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numba import prange
 
-from deptriad.curves._table_kernels import TILE, positive, tiles_of
-from deptriad.utils.compiled import SUM, compiled
-
-if TYPE_CHECKING:
-    from deptriad.utils.arrays import Floats
+from deptriad.curves._table_kernels import by_tiles, positive
+from deptriad.utils.arrays import Floats
+from deptriad.utils.compiled import SUM, both_ways, compiled
 
 
 @compiled()
@@ -81,17 +77,14 @@ def _tile_program(lower, upper, spare, surplus, start, stop):
     return best
 
 
-@compiled(parallel=True)
-def _tile_programs(lower, upper, spare, surplus, tiles):
+@both_ways
+def _tile_programs(lower, upper, spare, surplus, tiles, width):
     best = np.empty(tiles)
     for tile in prange(tiles):
-        best[tile] = _tile_program(lower, upper, spare, surplus, tile * TILE, (tile + 1) * TILE)
+        best[tile] = _tile_program(lower, upper, spare, surplus, tile * width, (tile + 1) * width)
     return best
 
 
 def paper_variation(lower: Floats, upper: Floats, spare: Floats, surplus: Floats) -> float:
     """The largest value of the paper's program over ordered pairs x ≠ x'."""
-    tiles = tiles_of(lower)
-    if tiles == 1:
-        return float(_tile_program(lower, upper, spare, surplus, 0, len(lower)))
-    return float(_tile_programs(lower, upper, spare, surplus, tiles).max())
+    return float(by_tiles(_tile_programs, lower, upper, spare, surplus).max())

@@ -9,16 +9,15 @@ this module imports numba: do it inside the functions that need it.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numba import prange
 
-from deptriad.utils.compiled import FEW, SUM, compiled
+from deptriad.utils.arrays import Floats, Integers
+from deptriad.utils.compiled import FEW, SUM, both_ways, compiled
 from deptriad.utils.rounding import ROUNDOFF
-
-if TYPE_CHECKING:
-    from deptriad.utils.arrays import Floats, Integers
 
 TILE = 16
 """Rows that meet all later rows together, so that they stay in the cache."""
@@ -109,10 +108,12 @@ def _climb(g, h, focus, eta):
 # A tile of rows start … stop meets all later rows. Little work runs as one tile, much of it in many, side by side.
 
 
-def tiles_of(table: Floats) -> int:
-    """How many tiles to take the rows of a table in; 1 where a second thread would not pay."""
+def by_tiles(loop: Callable[..., Any], table: Floats, *arguments: Any) -> Any:
+    """A loop over tiles of the rows of a table; over one where a second thread would not pay."""
     rows, columns = table.shape
-    return -(-rows // TILE) if rows * rows * columns > 20 * FEW else 1
+    much = rows * rows * columns > 20 * FEW
+    tiles, width = (-(-rows // TILE), TILE) if much else (1, rows)
+    return loop(much, table, *arguments, tiles, width)
 
 
 @compiled()
@@ -124,20 +125,17 @@ def _tile_distance(table, start, stop):
     return best
 
 
-@compiled(parallel=True)
-def _tile_distances(table, tiles):
+@both_ways
+def _tile_distances(table, tiles, width):
     best = np.empty(tiles)
     for tile in prange(tiles):
-        best[tile] = _tile_distance(table, tile * TILE, (tile + 1) * TILE)
+        best[tile] = _tile_distance(table, tile * width, (tile + 1) * width)
     return best
 
 
 def largest_distance(table: Floats) -> float:
     """max over pairs of rows of Σ |g − h|."""
-    tiles = tiles_of(table)
-    if tiles == 1:
-        return float(_tile_distance(table, 0, len(table)))
-    return float(_tile_distances(table, tiles).max())
+    return float(by_tiles(_tile_distances, table).max())
 
 
 @compiled()
@@ -150,20 +148,17 @@ def _tile_stick(table, eta, start, stop):
     return best
 
 
-@compiled(parallel=True)
-def _tile_sticks(table, eta, tiles):
+@both_ways
+def _tile_sticks(table, eta, tiles, width):
     best = np.empty(tiles)
     for tile in prange(tiles):
-        best[tile] = _tile_stick(table, eta, tile * TILE, (tile + 1) * TILE)
+        best[tile] = _tile_stick(table, eta, tile * width, (tile + 1) * width)
     return best
 
 
 def largest_stick(table: Floats, eta: float) -> float:
     """max over ordered pairs of rows of E_γ at γ = 1 + η."""
-    tiles = tiles_of(table)
-    if tiles == 1:
-        return float(_tile_stick(table, eta, 0, len(table)))
-    return float(_tile_sticks(table, eta, tiles).max())
+    return float(by_tiles(_tile_sticks, table, eta).max())
 
 
 @compiled()
@@ -189,26 +184,20 @@ def _tile_event(table, focus, eta, start, stop):
     return eta, more, less
 
 
-@compiled(parallel=True)
-def _tile_events(table, focus, eta, tiles):
-    best = np.empty(tiles)
-    pair = np.empty((tiles, 2), dtype=np.int64)
+@both_ways
+def _tile_events(table, focus, eta, tiles, width):
+    best, more, less = np.empty(tiles), np.empty(tiles, np.int64), np.empty(tiles, np.int64)
     for tile in prange(tiles):
-        best[tile], pair[tile, 0], pair[tile, 1] = _tile_event(
-            table, focus, eta, tile * TILE, (tile + 1) * TILE
-        )
-    return best, pair
+        start = tile * width
+        best[tile], more[tile], less[tile] = _tile_event(table, focus, eta, start, start + width)
+    return best, more, less
 
 
 def steepest_event(table: Floats, focus: float, eta: float) -> tuple[float, int, int]:
     """Largest η = γ − 1 with focus·η ≤ E_γ over all ordered pairs, and the pair (more likely, less likely)."""
-    tiles = tiles_of(table)
-    if tiles == 1:
-        value, more, less = _tile_event(table, focus, eta, 0, len(table))
-        return float(value), int(more), int(less)
-    best, pair = _tile_events(table, focus, eta, tiles)
+    best, more, less = by_tiles(_tile_events, table, focus, eta)
     winner = best.argmax()
-    return float(best[winner]), int(pair[winner, 0]), int(pair[winner, 1])
+    return float(best[winner]), int(more[winner]), int(less[winner])
 
 
 @compiled()
@@ -249,14 +238,8 @@ def largest_ratio(lower, upper):
     return ratio, height
 
 
-@compiled()
-def _few_events(table, more, less, eta, gap, lower):
-    for k in range(more.size):
-        gap[k], lower[k] = _event(table[more[k]], table[less[k]], eta)
-
-
-@compiled(parallel=True)
-def _many_events(table, more, less, eta, gap, lower):
+@both_ways
+def _events(table, more, less, eta, gap, lower):
     for k in prange(more.size):
         gap[k], lower[k] = _event(table[more[k]], table[less[k]], eta)
 
@@ -264,8 +247,7 @@ def _many_events(table, more, less, eta, gap, lower):
 def events(table: Floats, more: Integers, less: Integers, eta: float) -> tuple[Floats, Floats]:
     """Gap and mass of the best event of each listed ordered pair of rows at γ = 1 + η."""
     gap, lower = np.empty(more.size), np.empty(more.size)
-    run = _few_events if more.size * table.shape[1] < 10 * FEW else _many_events
-    run(table, more, less, eta, gap, lower)
+    _events(more.size * table.shape[1] >= 10 * FEW, table, more, less, eta, gap, lower)
     return gap, lower
 
 
@@ -330,15 +312,8 @@ def _triad_numbers(table):
     return height, distance, excluded
 
 
-@compiled()
-def _few_triads(values, starts, rows, columns, numbers):
-    for k in range(rows.size):
-        table = values[starts[k] : starts[k] + rows[k] * columns[k]].reshape((rows[k], columns[k]))
-        numbers[0, k], numbers[1, k], numbers[2, k] = _triad_numbers(table)
-
-
-@compiled(parallel=True)
-def _many_triads(values, starts, rows, columns, numbers):
+@both_ways
+def _triads(values, starts, rows, columns, numbers):
     for k in prange(rows.size):
         table = values[starts[k] : starts[k] + rows[k] * columns[k]].reshape((rows[k], columns[k]))
         numbers[0, k], numbers[1, k], numbers[2, k] = _triad_numbers(table)
@@ -347,20 +322,12 @@ def _many_triads(values, starts, rows, columns, numbers):
 def many_triads(values: Floats, starts: Integers, rows: Integers, columns: Integers) -> Floats:
     """``_triad_numbers`` of tables laid end to end: three arrays."""
     numbers = np.empty((3, rows.size))
-    run = _few_triads if values.size < FEW else _many_triads
-    run(values, starts, rows, columns, numbers)
+    _triads(values.size >= FEW, values, starts, rows, columns, numbers)
     return numbers
 
 
-@compiled()
-def _few_leakages(values, starts, rows, columns, focus, eta):
-    for k in range(rows.size):
-        table = values[starts[k] : starts[k] + rows[k] * columns[k]].reshape((rows[k], columns[k]))
-        eta[k] = _tile_event(table, focus[k], 0.0, 0, rows[k])[0]
-
-
-@compiled(parallel=True)
-def _many_leakages(values, starts, rows, columns, focus, eta):
+@both_ways
+def _leakages(values, starts, rows, columns, focus, eta):
     for k in prange(rows.size):
         table = values[starts[k] : starts[k] + rows[k] * columns[k]].reshape((rows[k], columns[k]))
         eta[k] = _tile_event(table, focus[k], 0.0, 0, rows[k])[0]
@@ -371,6 +338,6 @@ def many_leakages(
 ) -> Floats:
     """``steepest_event`` of tables laid end to end, each from its own focus: η."""
     eta = np.empty(rows.size)
-    run = _few_leakages if (rows * rows * columns).sum() < FEW else _many_leakages
-    run(values, starts, rows, columns, focus, eta)
+    much = (rows * rows * columns).sum() >= FEW
+    _leakages(much, values, starts, rows, columns, focus, eta)
     return eta

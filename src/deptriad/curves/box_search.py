@@ -7,18 +7,14 @@ that answer them. Many inquiries run side by side, so that one compiled call ans
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
 from deptriad.curves.exact import extremes
+from deptriad.tables.table import Box
+from deptriad.utils.arrays import Booleans, Floats, Integers
 from deptriad.utils.rounding import widening
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from deptriad.tables.table import Box
-    from deptriad.utils.arrays import Floats, Integers
 
 NODES = 400
 """How many times a pair may be branched before its bound is taken as it stands."""
@@ -52,10 +48,9 @@ class Search:
     already attained are priced on their own, and branched; where they are many, rows learn better prices first.
     """
 
-    def __init__(self, box: Box, nodes: int = NODES) -> None:
+    def __init__(self, box: Box) -> None:
         self.lower, self.upper = box.lower, box.upper
         self.spare, self.surplus = box.spare, box.surplus
-        self.nodes = nodes
         self.prices = np.full((len(self.lower), 2), 0.5)
         self.learnt = False
         self.pair = 0, 0
@@ -73,9 +68,8 @@ class Search:
         rounds = 0
         while (waiting := np.flatnonzero(bounds > reached)).size:
             rounds += 1
-            if (top_bound := float(bounds.max())) <= reached * (
-                1.0 + 1e-12
-            ):  # near enough as it is
+            top_bound = float(bounds.max())
+            if top_bound <= reached * (1.0 + 1e-12):  # near enough as it is
                 highest = max(highest, top_bound)
                 break
             if 1 < rounds < 6 and waiting.size > 4 * len(self.lower):
@@ -87,7 +81,7 @@ class Search:
             if not waiting.size:
                 break
             more, less = np.divmod(waiting, len(self.lower))
-            settled, events = self._settle(more, less, gamma, reached, self.nodes)
+            settled, events = self._settle(more, less, gamma, reached, NODES)
             bounds[more, less] = 0.0
             highest = max(highest, float(settled[:, 0].max()))
             value = settled[:, 1] - gamma * settled[:, 2]
@@ -128,7 +122,7 @@ class Search:
 
     def _settle(
         self, more: Integers, less: Integers, gamma: float, floor: float, nodes: int
-    ) -> tuple[Floats, NDArray[np.bool_]]:
+    ) -> tuple[Floats, Booleans]:
         from deptriad.curves import _box_kernels
 
         box = _box_kernels.Edges(self.lower, self.upper, self.spare, self.surplus)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,11 +17,9 @@ from deptriad.curves.exact import beyond, closer, extremes
 from deptriad.curves.lines import LARGE_BUDGET
 from deptriad.curves.profile import Profile
 from deptriad.curves.triad import Triad
+from deptriad.tables.table import Box
+from deptriad.utils.arrays import Floats, Integers
 from deptriad.utils.rounding import widening
-
-if TYPE_CHECKING:
-    from deptriad.tables.table import Box
-    from deptriad.utils.arrays import Floats, Integers
 
 MOST_KNOTS = 1024
 """Where the refinement of a box's profile stops, however small the tolerance."""
@@ -78,8 +76,7 @@ def box_triad(box: Box, epsilon_max: float | None) -> Triad:
 def _triad_inquiry(rows: int, ends: Ends) -> Inquiry[Knots]:
     if rows < 2:
         return {0.0: Stick(0.0, 0.0, 0.0, True)}
-    first = yield 0.0, 0.0
-    return (yield from _knots(first, ends, TRIAD_TOLERANCE, TRIAD_KNOTS))
+    return (yield from _knots(ends, TRIAD_TOLERANCE, TRIAD_KNOTS))
 
 
 def _tuned_inquiry(ends: Ends, epsilon_max: float) -> Inquiry[Knots]:
@@ -188,22 +185,18 @@ def box_profile(box: Box, tolerance: float) -> Profile:
     if box.shape[0] < 2:
         return Profile(np.zeros(1), np.zeros(1))
     searches = Searches([box])
-    [knots] = searches.run([_profile_inquiry(searches.ends[0], tolerance)])
+    [knots] = searches.run([_knots(searches.ends[0], tolerance, MOST_KNOTS)])
     etas = sorted(knots)
     return Profile._above(np.array(etas), np.array([knots[eta].bound for eta in etas]))
 
 
-def _profile_inquiry(ends: Ends, tolerance: float) -> Inquiry[Knots]:
-    first = yield 0.0, 0.0
-    return (yield from _knots(first, ends, tolerance, MOST_KNOTS))
-
-
-def _knots(first: Stick, ends: Ends, tolerance: float, most: int) -> Inquiry[Knots]:
+def _knots(ends: Ends, tolerance: float, most: int) -> Inquiry[Knots]:
     """Certified E_γ by η = γ − 1, from 0 to e^α − 1, added where the attained lines of neighbours meet.
 
     A stretch is done when its chord is within the tolerance of the certificate there, relative to the gap of the
     event that attains it: a curve that is too high by e moves the answer η by e·η/gap.
     """
+    first = yield 0.0, 0.0
     end = math.expm1(min(ends[0], LARGE_BUDGET))
     knots = {end: (yield from _last_stick(ends)), 0.0: first}
     waiting = [(0.0, end)]

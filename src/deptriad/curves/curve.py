@@ -44,17 +44,14 @@ class Curve:
         >>> round(curve.leakage(1.0), 4)
         0.6312
         """
-        budget = as_budget(epsilon)
-        lost, allowed = (
-            as_probability(mechanism_delta, "mechanism_delta"),
-            as_probability(delta, "delta"),
-        )
-        budget, lost, allowed = np.broadcast_arrays(budget, lost, allowed)
+        lost = as_probability(mechanism_delta, "mechanism_delta")
+        allowed = as_probability(delta, "delta")
+        budget, lost, allowed = np.broadcast_arrays(as_budget(epsilon), lost, allowed)
         focus = lines.inverse_gain(budget)
         if not (lost.any() or allowed.any()):
             value = self._pure_leakage(budget, focus)
             return scalar_or_array(lines.outward(value, budget, focus))
-        value = np.zeros(np.broadcast_shapes(budget.shape, lost.shape, allowed.shape))
+        value = np.zeros(budget.shape)
         for gap, lower in self._pieces():
             value = np.maximum(value, lines.approximate_leakage(gap, lower, budget, lost, allowed))
         value = value * widening(32)

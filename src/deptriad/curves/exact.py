@@ -108,9 +108,8 @@ def table_leakage(table: Floats, budget: Floats) -> Floats:
     """Exact leakage of a table at each budget, rounded outward."""
     value = np.zeros(budget.shape)
     eta = 0.0
-    for index in np.argsort(
-        budget, axis=None
-    ):  # a larger budget starts from what a smaller one reached
+    # a larger budget starts from what a smaller one reached
+    for index in np.argsort(budget, axis=None):
         epsilon = float(budget.flat[index])
         if epsilon > LARGE_BUDGET - 100.0:
             value.flat[index] = _large_leakage(table, epsilon)

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deptriad.utils.arrays import Floats
 from deptriad.utils.rounding import widening
 
 if TYPE_CHECKING:
     from deptriad.curves.profile import Profile
-    from deptriad.utils.arrays import Floats
 
 CANDIDATES = 160
 """Places at which knots are considered, besides the ends."""

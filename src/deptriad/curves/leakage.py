@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,8 +15,9 @@ from deptriad.curves.profile import Profile
 from deptriad.curves.triad import Triad
 from deptriad.tables.table import Box, Conditional, are_boxes, as_conditional, as_many, flattened
 from deptriad.utils.arrays import Floats, as_budget, as_one_budget, scalar_or_array
+from deptriad.utils.errors import refuse_other
 from deptriad.utils.rounding import widening
-from deptriad.utils.text import printable, rounded_up
+from deptriad.utils.text import among, printable, rounded_up
 
 Relaxation = Literal["tight", "paper"]
 
@@ -57,8 +58,7 @@ def triad(
     >>> dt.triad(dt.Relative(0.1).box([[0.9, 0.1], [0.2, 0.8]]))
     Triad(alpha=2.20949, beta=1.62049, delta=0, phi=0.73)
     """
-    if relaxation not in ("tight", "paper"):
-        raise ValueError(f"relaxation is {relaxation!r}, expected 'tight' or 'paper'")
+    refuse_other(relaxation, get_args(Relaxation), "relaxation")
     if epsilon_max is not None and calibrate_at is not None:
         raise ValueError("got both epsilon_max and calibrate_at, expected at most one of them")
     largest = None if epsilon_max is None else as_one_budget(epsilon_max, "epsilon_max")
@@ -150,11 +150,9 @@ def profile(x: ArrayLike | Conditional | Box, *, tolerance: float = 1e-4) -> Pro
     """
     if not tolerance > 0.0:
         raise ValueError(f"tolerance is {tolerance}, expected a number > 0, such as 1e-4")
-    return (
-        certified.box_profile(x, tolerance)
-        if isinstance(x, Box)
-        else exact.table_profile(as_conditional(x).table)
-    )
+    if isinstance(x, Box):
+        return certified.box_profile(x, tolerance)
+    return exact.table_profile(as_conditional(x).table)
 
 
 def leakage(x: ArrayLike | Conditional | Box, epsilon: ArrayLike) -> float | Floats:
@@ -242,10 +240,7 @@ class Explanation:
             return f"With ε = 0 a report of `{source}` says nothing."
         if not self.values:
             return f"`{source}` says nothing about `{target}`."
-        labels = [printable(label) for label in self.value_labels]
-        shown = ", ".join(labels[:6])
-        more = f" or {len(labels) - 6} more" if len(labels) > 6 else ""
-        one = f"`{source} = {shown}`" if len(labels) == 1 else f"`{source}` in {{{shown}{more}}}"
+        one = among(self.source, self.value_labels)
         times = f" ({rounded_up(np.exp(self.leakage))} times)" if self.leakage < 10.0 else ""
         likely, unlikely = (printable(label) for label in self.pair_labels)
         return (
@@ -275,9 +270,7 @@ def where(x: ArrayLike | Conditional | Box, epsilon: float) -> Explanation:
     """
     budget = as_one_budget(epsilon, "epsilon")
     named = x if isinstance(x, Box) else as_conditional(x)
-    pair, values = (
-        _box_event(named, budget) if isinstance(named, Box) else _table_event(named.table, budget)
-    )
+    pair, values = _event(named, budget)
     return Explanation(
         leakage=float(np.asarray(leakage(named, budget))),
         epsilon=budget,
@@ -290,18 +283,16 @@ def where(x: ArrayLike | Conditional | Box, epsilon: float) -> Explanation:
     )
 
 
-def _table_event(table: Floats, epsilon: float) -> tuple[tuple[int, int], tuple[int, ...]]:
-    if epsilon == 0.0 or len(table) < 2:
-        return (0, len(table) - 1), ()
-    eta, more, less = exact.steepest(table, min(epsilon, LARGE_BUDGET - 100.0))
-    if eta == 0.0:
-        return (0, len(table) - 1), ()
-    inside = table[more] - table[less] > eta * (1.0 - 1e-12) * table[less]
-    return (int(more), int(less)), tuple(int(value) for value in np.flatnonzero(inside))
-
-
-def _box_event(box: Box, epsilon: float) -> tuple[tuple[int, int], tuple[int, ...]]:
-    if epsilon == 0.0 or box.shape[0] < 2:
-        return (0, box.shape[0] - 1), ()
-    pair, values = certified.box_event(box, min(epsilon, LARGE_BUDGET - 100.0))
-    return pair if values.size else (0, box.shape[0] - 1), tuple(values.tolist())
+def _event(x: Conditional | Box, epsilon: float) -> tuple[tuple[int, int], tuple[int, ...]]:
+    """The rows and the source values that attain the leakage; first and last row and no value where it is 0."""
+    nothing = (0, x.shape[0] - 1), ()
+    if epsilon == 0.0 or x.shape[0] < 2:
+        return nothing
+    budget = min(epsilon, LARGE_BUDGET - 100.0)
+    if isinstance(x, Box):
+        pair, values = certified.box_event(x, budget)
+    else:
+        eta, *rows = exact.steepest(x.table, budget)
+        more, less = x.table[rows]
+        pair, values = (rows[0], rows[1]), np.flatnonzero(more - less > eta * (1.0 - 1e-12) * less)
+    return (pair, tuple(values.tolist())) if values.size else nothing

@@ -159,9 +159,7 @@ class Profile(Curve):
         if np.max(budget) > lines.LARGE_BUDGET:
             each = lines.leakage(self.gap, self.lower, budget[:, None], focus[:, None])
             return np.asarray(each.max(axis=1))
-        with np.errstate(
-            divide="ignore"
-        ):  # where 1/t is finite the largest η = gap/(1/t + lower) answers
+        with np.errstate(divide="ignore"):  # the largest η = gap/(1/t + lower) answers
             line = np.argmax(self.gap / (focus[:, None] + self.lower), axis=1)
         return lines.leakage(self.gap[line], self.lower[line], budget, focus)
 

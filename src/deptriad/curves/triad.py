@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from deptriad.curves import lines
 from deptriad.curves.curve import Curve, all_digits, frozen
-from deptriad.utils.arrays import Floats, as_budget, as_probability, scalar_or_array
+from deptriad.utils.arrays import Booleans, Floats, as_budget, as_probability, scalar_or_array
 from deptriad.utils.rounding import widening
 
 
@@ -51,7 +51,7 @@ class Triad(Curve):
     phi: float | Floats
     delta: float | Floats
     calibrated_at: float
-    exact: bool | NDArray[np.bool_]
+    exact: bool | Booleans
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class Triad(Curve):
         beta: ArrayLike | None = None,
         phi: ArrayLike | None = None,
         calibrated_at: float = 0.0,
-        exact: bool | NDArray[np.bool_] = True,
+        exact: bool | Booleans = True,
     ) -> None:
         ratio, lost = frozen(alpha, "alpha"), as_probability(frozen(delta, "delta"), "delta")
         if not np.isfinite(ratio).all():
@@ -80,12 +80,8 @@ class Triad(Curve):
                 )
             variation = np.maximum(variation, lost)
             recoded = _beta(ratio, variation, lost)
-        for name, value in (
-            ("alpha", ratio),
-            ("beta", recoded),
-            ("phi", variation),
-            ("delta", lost),
-        ):
+        numbers = {"alpha": ratio, "beta": recoded, "phi": variation, "delta": lost}
+        for name, value in numbers.items():
             object.__setattr__(self, name, scalar_or_array(value))
         object.__setattr__(self, "calibrated_at", float(as_budget(calibrated_at, "calibrated_at")))
         object.__setattr__(self, "exact", exact if np.ndim(exact) else bool(exact))
@@ -123,10 +119,8 @@ class Triad(Curve):
 
     def _pieces(self) -> list[tuple[Floats, Floats]]:
         alpha, phi, delta = np.asarray(self.alpha), np.asarray(self.phi), np.asarray(self.delta)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            slope = (
-                (phi - delta) * np.exp(-alpha) / -np.expm1(-alpha)
-            )  # (φ − δ)/(e^α − 1), no overflow
+        with np.errstate(divide="ignore", invalid="ignore"):  # (φ − δ)/(e^α − 1), no overflow
+            slope = (phi - delta) * np.exp(-alpha) / -np.expm1(-alpha)
         chord = (phi, all_digits(np.where(alpha > 0.0, slope, 0.0) / widening(8)))
         return [chord, (delta, np.zeros(()))] if delta.any() else [chord]
 

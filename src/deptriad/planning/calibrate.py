@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from deptriad.analysis.analysis import Analysis
 from deptriad.mechanisms import expected_error
-from deptriad.planning.constraints import Guarantee
-from deptriad.planning.plan import Objective, Plan
-from deptriad.planning.search import Search
+from deptriad.planning.plan import Guarantee, Objective, Plan
 from deptriad.planning.wishes import Wishes
 from deptriad.tables import uncertainty
 from deptriad.totals.totals import NUMBERS
 from deptriad.utils.arrays import as_whole
-
-if TYPE_CHECKING:
-    from deptriad.utils.progress import Progress
+from deptriad.utils.progress import Progress
 
 
 def calibrate(
@@ -89,6 +84,8 @@ def calibrate(
     >>> min(plan.budgets.values()) >= 1.0
     True
     """
+    from deptriad.planning.search import Search
+
     wishes = Wishes.checked(
         analysis, total, objective, guarantee, weights, fixed, lower, upper, mechanism
     )
@@ -108,17 +105,13 @@ def calibrate(
         schema=analysis.schema,
         budgets=budgets,
         mechanisms={
-            name: expected_error.choose(wishes.mechanisms[place], budgets[name], size)
-            for place, (name, size) in enumerate(
-                zip(analysis.names, analysis.schema.sizes, strict=True)
-            )
+            attribute.name: expected_error.choose(asked, budgets[attribute.name], attribute.size)
+            for attribute, asked in zip(analysis.schema, wishes.mechanisms, strict=True)
         },
         total=dict(zip(analysis.names, wishes.limits.tolist(), strict=True)),
         guarantee=guarantee,
         objective=objective,
-        totals={
-            each.target: {name: float(getattr(each, name)) for name in NUMBERS} for each in totals
-        },
+        totals={each.target: {name: getattr(each, name) for name in NUMBERS} for each in totals},
         uncertainty=known,
         users=users,
         facts=dict(analysis.facts),

@@ -7,18 +7,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from deptriad.data.coded_records import Coded
 from deptriad.data.results import ByTarget, Framed, columns_of, named
 from deptriad.mechanisms import expected_error
 from deptriad.utils import html_table
+from deptriad.utils.progress import Progress
 from deptriad.utils.text import aligned, printable, rounded_down
 from deptriad.witnesses.each_target import witness_each
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from deptriad.data.coded_records import Coded
     from deptriad.planning.plan import Plan
-    from deptriad.utils.progress import Progress
 
 
 class Compared(NamedTuple):
@@ -232,18 +232,13 @@ class Check(ByTarget[Checked]):
         return html_table.table(self._cells(), [self._title()])
 
     def _cells(self) -> list[tuple[str, ...]]:
-        rows: list[tuple[str, ...]] = [
-            ("attribute", "own", "witness", "total", "held out", "promise", "")
-        ]
+        rows: list[tuple[str, ...]]
+        rows = [("attribute", "own", "witness", "total", "held out", "promise", "")]
         for row in self.values():
-            numbers = (row.own, row.witness, row.total, row.held_out)
+            own, witness, total, held = (f"{number:.3f}" for number in row[1:5])
+            said = "BROKEN" if row.broken else ""
             rows.append(
-                (
-                    printable(row.target),
-                    *(f"{number:.3f}" for number in numbers),
-                    f"{row.promise:g}",
-                    "BROKEN" if row.broken else "",
-                )
+                (printable(row.target), own, witness, total, held, f"{row.promise:g}", said)
             )
         return rows
 

@@ -1,26 +1,21 @@
 """The constraints of a calibration: the totals of all attributes under a guarantee, with their slopes (maths §5, §8).
 
 Between two calls of ``refresh`` the rows are held, so that values and slopes come at once (see ``totals.slopes``).
+Importing this module imports numba: do so inside functions.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any
 
 import numpy as np
 
+from deptriad.analysis.analysis import Analysis
+from deptriad.planning.plan import Guarantee
 from deptriad.totals.slopes import HeldBounds, LeakageSums, Rows, TargetSources
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from deptriad.analysis.analysis import Analysis
-    from deptriad.utils.arrays import Floats
-
-Guarantee = Literal["certified", "paired", "pairwise"]
-GUARANTEES = ("certified", "paired", "pairwise")
+from deptriad.utils.arrays import Booleans, Floats
 
 SOME_PAIRS = 4
 """Pairs of a target that become rows in one refresh."""
@@ -43,12 +38,13 @@ class Constraints(ABC):
         Attributes whose budget may be above 0.
     """
 
-    def __init__(self, analysis: Analysis, released: NDArray[np.bool_]) -> None:
+    def __init__(self, analysis: Analysis, released: Booleans) -> None:
         self.size = len(analysis.names)
         made = (_about(analysis, place, released) for place in range(self.size))
         self.targets = [target for target in made if target is not None]
         told = {about.target for about in self.targets}
         self.untold = np.array([k for k in range(self.size) if k not in told], dtype=np.int64)
+        self.held: list[LeakageSums | HeldBounds] = []
         self._at: Floats | None = None
 
     def refresh(self, epsilon: Floats) -> None:
@@ -59,19 +55,15 @@ class Constraints(ABC):
 
     @abstractmethod
     def _choose(self, epsilon: Floats) -> None:
-        """Choose the rows anew."""
-
-    @abstractmethod
-    def _gains(self, epsilon: Floats) -> Rows:
-        """The rows without the targets' own budgets."""
+        """Choose anew the rows that are held."""
 
     def rows(self, epsilon: Floats) -> Rows:
         """All rows, the targets' own budgets included; one of the own budget alone where nothing else tells."""
-        rows = self._gains(epsilon)
-        alone = self.untold.size
-        target = np.concatenate([rows.target, self.untold])
-        value = np.concatenate([rows.value, np.zeros(alone)]) + epsilon[target]
-        slope = np.concatenate([rows.slope, np.zeros((alone, self.size))])
+        alone = np.zeros((self.untold.size, self.size))
+        rows = [*(held.at(epsilon) for held in self.held), Rows(self.untold, alone[:, 0], alone)]
+        target = np.concatenate([each.target for each in rows])
+        value = np.concatenate([each.value for each in rows]) + epsilon[target]
+        slope = np.concatenate([each.slope for each in rows])
         slope[np.arange(target.size), target] += 1.0
         return Rows(target, value, slope)
 
@@ -80,7 +72,7 @@ class Constraints(ABC):
         return self.rows(epsilon).totals(self.size)[0]
 
 
-def _about(analysis: Analysis, target: int, released: NDArray[np.bool_]) -> TargetSources | None:
+def _about(analysis: Analysis, target: int, released: Booleans) -> TargetSources | None:
     name = analysis.names[target]
     tables = {
         place: analysis.tables[source, name]
@@ -93,21 +85,18 @@ def _about(analysis: Analysis, target: int, released: NDArray[np.bool_]) -> Targ
 class Pairwise(Constraints):
     """The sum of the leakages of all sources: one row a target."""
 
-    def __init__(self, analysis: Analysis, released: NDArray[np.bool_]) -> None:
+    def __init__(self, analysis: Analysis, released: Booleans) -> None:
         super().__init__(analysis, released)
-        self.sums = LeakageSums([(about, about.whole_hull()) for about in self.targets])
+        self.held = [LeakageSums([(about, about.whole_hull()) for about in self.targets])]
 
     def _choose(self, epsilon: Floats) -> None:
         """Nothing to choose: the rows hold for all budgets."""
-
-    def _gains(self, epsilon: Floats) -> Rows:
-        return self.sums.at(epsilon)
 
 
 class Paired(Constraints):
     """The largest sum of leakages about one pair: a row for each pair that was among the largest ever."""
 
-    def __init__(self, analysis: Analysis, released: NDArray[np.bool_]) -> None:
+    def __init__(self, analysis: Analysis, released: Booleans) -> None:
         super().__init__(analysis, released)
         self.pairs: list[dict[tuple[int, int], Any]] = [{} for _ in self.targets]
 
@@ -122,10 +111,7 @@ class Paired(Constraints):
             for pair in sorted(held, key=lambda pair: -sums[pair])[MOST_PAIRS:]:
                 del held[pair]
             rows += [(about, hull) for hull in held.values()]
-        self.sums = LeakageSums(rows)
-
-    def _gains(self, epsilon: Floats) -> Rows:
-        return self.sums.at(epsilon)
+        self.held = [LeakageSums(rows)]
 
 
 def _largest(sums: Floats, number: int) -> list[tuple[int, int]]:
@@ -138,7 +124,7 @@ def _largest(sums: Floats, number: int) -> list[tuple[int, int]]:
 class Certified(Constraints):
     """The reference form: rows hold their a, shares and sets, and are smooth in the budgets."""
 
-    def __init__(self, analysis: Analysis, released: NDArray[np.bool_]) -> None:
+    def __init__(self, analysis: Analysis, released: Booleans) -> None:
         super().__init__(analysis, released)
         # one source alone has an exact leakage, which is what is certified then
         single = [about for about in self.targets if about.telling.size == 1]
@@ -149,24 +135,12 @@ class Certified(Constraints):
         """Find the largest pairs with their best a and shares."""
         with ThreadPoolExecutor(THREADS) as threads:
             found = threads.map(lambda about: about.worst_pairs(epsilon, SOME_PAIRS), self.several)
-            self.bounds = HeldBounds(list(zip(self.several, found, strict=True)), epsilon)
-
-    def _gains(self, epsilon: Floats) -> Rows:
-        several, alone = self.bounds.at(epsilon), self.single.at(epsilon)
-        return Rows(
-            np.concatenate([several.target, alone.target]),
-            np.concatenate([several.value, alone.value]),
-            np.concatenate([several.slope, alone.slope]),
-        )
+            bounds = HeldBounds(list(zip(self.several, found, strict=True)), epsilon)
+        self.held = [bounds, self.single]
 
 
-def constraints(
-    analysis: Analysis, guarantee: Guarantee, released: NDArray[np.bool_]
-) -> Constraints:
+def constraints(analysis: Analysis, guarantee: Guarantee, released: Booleans) -> Constraints:
     """The constraints of a guarantee, not yet refreshed."""
-    kinds: dict[str, type[Constraints]] = {
-        "certified": Certified,
-        "paired": Paired,
-        "pairwise": Pairwise,
-    }
+    kinds: dict[str, type[Constraints]]
+    kinds = {"certified": Certified, "paired": Paired, "pairwise": Pairwise}
     return kinds[guarantee](analysis, released)

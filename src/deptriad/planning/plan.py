@@ -9,6 +9,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from deptriad.data.coded_records import coded_frame
@@ -21,6 +22,8 @@ from deptriad.totals.totals import NUMBERS
 from deptriad.utils import files, html_table
 from deptriad.utils.arrays import as_whole
 from deptriad.utils.by_name import by_name
+from deptriad.utils.errors import refuse_other
+from deptriad.utils.progress import Progress
 from deptriad.utils.rounding import sum_up
 from deptriad.utils.text import aligned, printable, rounded_down, rounded_up
 
@@ -30,8 +33,8 @@ if TYPE_CHECKING:
     from deptriad.analysis.prior import Prior
     from deptriad.collection.marginal import Marginal
     from deptriad.collection.post_processing import Post
-    from deptriad.utils.progress import Progress
 
+Guarantee = Literal["certified", "paired", "pairwise"]
 Objective = Literal["utility", "even", "paper"]
 OBJECTIVES = ("utility", "even", "paper")
 
@@ -88,7 +91,7 @@ class Plan:
     budgets: dict[str, float]
     mechanisms: dict[str, str]
     total: dict[str, float]
-    guarantee: Literal["certified", "paired", "pairwise"]
+    guarantee: Guarantee
     objective: Objective
     totals: dict[str, dict[str, float]]
     uncertainty: str | None = None
@@ -98,9 +101,9 @@ class Plan:
     def __post_init__(self) -> None:
         if not isinstance(self.schema, Schema):
             raise ValueError(f"schema is a {type(self.schema).__name__}, expected a Schema")
-        as_whole(self.users, "users", 1)
-        _one_of(self.guarantee, tuple(PROMISES), "guarantee")
-        _one_of(self.objective, OBJECTIVES, "objective")
+        object.__setattr__(self, "users", as_whole(self.users, "users", 1))
+        refuse_other(self.guarantee, PROMISES, "guarantee")
+        refuse_other(self.objective, OBJECTIVES, "objective")
         if not isinstance(self.facts, dict):
             raise ValueError(f"facts is {self.facts!r}, expected an object")
         if self.uncertainty is not None:
@@ -118,7 +121,7 @@ class Plan:
         budget = _number(self.budgets[name], f"the budget of {name!r}", math.inf)
         promise = _number(self.total[name], f"the total promised for {name!r}")
         mechanism = self.mechanisms[name]
-        _one_of(mechanism, (*mechanisms, "none"), f"the mechanism of {name!r}")
+        refuse_other(mechanism, (*mechanisms, "none"), f"the mechanism of {name!r}")
         if (mechanism == "none") != (budget == 0.0):
             raise ValueError(
                 f"{name!r} has a budget of {budget:g} and the mechanism {mechanism!r}, expected 'none' exactly where "
@@ -146,13 +149,11 @@ class Plan:
                 f"the own total of {name!r} is {numbers['own']!r}, expected its budget {self.budgets[name]!r}"
             )
         everything = sum_up(float(self.budgets[other]) for other in self.schema.names)
-        for low, high in (
-            ("own", "paired"),
-            ("paired", "pairwise"),
-            ("pairwise", "budgets"),
-            ("own", "certified"),
-            ("certified", "budgets"),
-        ):
+        estimates, bounds = (
+            ("own", "paired", "pairwise", "budgets"),
+            ("own", "certified", "budgets"),
+        )
+        for low, high in (*pairwise(estimates), *pairwise(bounds)):
             if not numbers[low] <= numbers[high] * (1.0 + 1e-12):
                 raise ValueError(
                     f"the totals of {name!r} cannot be: {low} is {numbers[low]!r}, above {high}, {numbers[high]!r}"
@@ -176,20 +177,17 @@ class Plan:
 
     def _rows(self) -> list[tuple[str, ...]]:
         """A row for each attribute, after the headings."""
-        rows: list[tuple[str, ...]] = [
-            ("attribute", "budget", "mechanism", self.guarantee, "promise")
-        ]
-        for name in self.names:
-            rows.append(
-                (
-                    printable(name),
-                    rounded_down(self.budgets[name]),
-                    self.mechanisms[name],
-                    rounded_up(self.totals[name][self.guarantee]),
-                    f"{self.total[name]:g}",
-                )
+        rows = [
+            (
+                printable(name),
+                rounded_down(self.budgets[name]),
+                self.mechanisms[name],
+                rounded_up(self.totals[name][self.guarantee]),
+                f"{self.total[name]:g}",
             )
-        return rows
+            for name in self.names
+        ]
+        return [("attribute", "budget", "mechanism", self.guarantee, "promise"), *rows]
 
     def _summary(self) -> list[str]:
         """What the plan is, and what its promise is worth."""
@@ -305,11 +303,6 @@ class Plan:
 
 
 # --- checks ---------------------------------------------------------------------------------------------------------
-
-
-def _one_of(value: object, allowed: tuple[str, ...], what: str) -> None:
-    if value not in allowed:
-        raise ValueError(f"{what} is {value!r}, expected one of {', '.join(allowed)}")
 
 
 def _number(value: object, what: str, below: float | None = None) -> float:

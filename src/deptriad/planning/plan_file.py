@@ -15,17 +15,10 @@ if TYPE_CHECKING:
 
 FORMAT, VERSION = "deptriad plan", 1
 
-KEYS = (
-    "format",
-    "version",
-    "guarantee",
-    "objective",
-    "uncertainty",
-    "users",
-    "facts",
-    "attributes",
-    "schema",
-)
+AS_THEY_ARE = ("guarantee", "objective", "uncertainty", "users", "facts")
+"""Fields of a plan that stand in its file as they are."""
+
+KEYS = ("format", "version", *AS_THEY_ARE, "attributes", "schema", "digest")
 ROW = ("name", "budget", "mechanism", "promise", "totals")
 
 
@@ -36,13 +29,9 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 def content_of(plan: Plan) -> dict[str, Any]:
     """Everything in the file but its digest."""
-    content: dict[str, Any] = {"format": FORMAT, "version": VERSION}
-    content["guarantee"] = plan.guarantee
-    content["objective"] = plan.objective
-    content["uncertainty"] = plan.uncertainty
-    content["users"] = int(plan.users)
-    content["facts"] = plan.facts
-    content["attributes"] = [
+    content = {"format": FORMAT, "version": VERSION}
+    content |= {name: getattr(plan, name) for name in AS_THEY_ARE}
+    attributes = [
         {
             "name": name,
             "budget": float(plan.budgets[name]),
@@ -52,7 +41,7 @@ def content_of(plan: Plan) -> dict[str, Any]:
         }
         for name in plan.names
     ]
-    return content | {"schema": plan.schema._content()}
+    return content | {"attributes": attributes, "schema": plan.schema._content()}
 
 
 def fields_of(content: dict[str, Any]) -> dict[str, Any]:
@@ -63,7 +52,7 @@ def fields_of(content: dict[str, Any]) -> dict[str, Any]:
     ValueError, KeyError
         If the content has other keys than those of a plan, or if its budgets are not one for each attribute.
     """
-    _only(content, (*KEYS, "digest"), "the plan")
+    _only(content, KEYS, "the plan")
     schema = Schema._from_content(content["schema"], "its schema")
     rows = content["attributes"]
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
@@ -79,17 +68,12 @@ def fields_of(content: dict[str, Any]) -> dict[str, Any]:
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"it has two budgets for {twice!r}, expected one")
-    return {
+    return {name: content[name] for name in AS_THEY_ARE} | {
         "schema": schema,
         "budgets": {row["name"]: row["budget"] for row in rows},
         "mechanisms": {row["name"]: row["mechanism"] for row in rows},
         "total": {row["name"]: files.unspelt(row["promise"]) for row in rows},
-        "guarantee": content["guarantee"],
-        "objective": content["objective"],
         "totals": {row["name"]: row["totals"] for row in rows},
-        "uncertainty": content["uncertainty"],
-        "users": content["users"],
-        "facts": content["facts"],
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -49,7 +50,7 @@ class Search:
             epsilon = self._best(aims, epsilon if attempt else None)
             totals = true_totals(self.wishes.analysis, epsilon)
             self.watch()
-            true = np.array([float(getattr(each, self.wishes.guarantee)) for each in totals])
+            true = self.wishes.guaranteed(totals)
             if (true <= limits).all():
                 kept = epsilon, totals
             problem.constraints.refresh(epsilon)
@@ -66,10 +67,7 @@ class Search:
             some = floor + (1.0 - 10.0**-power) * (epsilon - floor)
             totals = true_totals(self.wishes.analysis, some)
             self.watch()
-            if all(
-                getattr(each, self.wishes.guarantee) <= limit
-                for each, limit in zip(totals, limits, strict=True)
-            ):
+            if (self.wishes.guaranteed(totals) <= limits).all():
                 return some, totals
         return floor, true_totals(self.wishes.analysis, floor)
 
@@ -82,20 +80,20 @@ class Search:
             return self._even(aims)
         objective = problem.error if self.wishes.objective == "utility" else problem.loss
         if start is not None:
-            return solver.descend(problem, objective, aims, start, watch=self.watch)
+            return solver.descend(problem, objective, aims, start, self.watch)
         return self._of_many(objective, aims)
 
     def _of_many(self, objective: solver.Smooth, aims: Floats) -> Floats:
         problem, free = self.problem, self.problem.free
         start = np.minimum(START * problem.floor, problem.ceiling)
-        best = solver.descend(problem, objective, aims, start, watch=self.watch)
+        best = solver.descend(problem, objective, aims, start, self.watch)
         for shape in self._shapes():
             problem.constraints.refresh(best)
             value = float(objective(np.log(best[free]))[0])
             start = solver.level(problem, aims, shape, self.watch, rounds=0)
-            moved = solver.held(problem, objective, aims, start)
+            moved = problem.budgets(problem.solved(objective, aims, np.log(start[free])))
             if free.size <= FEW or objective(np.log(moved[free]))[0] < value - 1e-6:
-                moved = solver.descend(problem, objective, aims, moved, watch=self.watch)
+                moved = solver.descend(problem, objective, aims, moved, self.watch)
                 if self._better(objective, aims, moved, value):
                     best = moved
         return best
@@ -105,7 +103,7 @@ class Search:
     ) -> bool:
         problem = self.problem
         problem.constraints.refresh(epsilon)
-        over = problem.excess(problem.constraints.totals(epsilon), aims)
+        over = problem.excess(epsilon, aims)
         return over <= solver.MARGIN and float(objective(np.log(epsilon[problem.free]))[0]) < value
 
     def _shapes(self) -> list[Floats]:
@@ -126,14 +124,7 @@ class Search:
         loose = problem.free & (np.max(rows.slope[tight], axis=0, initial=0.0) < 1e-9)
         if not loose.any():
             return epsilon
-        rest = solver.Problem(
-            problem.constraints,
-            problem.limits,
-            epsilon,
-            np.where(loose, problem.ceiling, epsilon),
-            problem.utility,
-            problem.weights,
-        )
+        rest = replace(problem, floor=epsilon, ceiling=np.where(loose, problem.ceiling, epsilon))
         if not rest.free.any():
             return epsilon
-        return solver.descend(rest, rest.error, aims, epsilon, watch=self.watch)
+        return solver.descend(rest, rest.error, aims, epsilon, self.watch)

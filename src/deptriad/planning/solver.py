@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deptriad.utils.arrays import Floats
+from deptriad.utils.arrays import Booleans, Floats
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from deptriad.mechanisms.expected_error import Utility
     from deptriad.planning.constraints import Constraints
 
@@ -89,11 +87,11 @@ class Problem:
     weights: Floats
 
     def __post_init__(self) -> None:
-        self.free: NDArray[np.bool_] = self.ceiling > self.floor * (1.0 + 1e-12)
+        self.free: Booleans = self.ceiling > self.floor * (1.0 + 1e-12)
 
-    def excess(self, totals: Floats, limits: Floats | None = None) -> float:
+    def excess(self, epsilon: Floats, limits: Floats) -> float:
         """How far the worst total is above its limit, relative to that."""
-        return float(np.max(totals / (self.limits if limits is None else limits) - 1.0))
+        return float(np.max(self.constraints.totals(epsilon) / limits - 1.0))
 
     # --- budgets as far as they are free, by their logarithms ---
 
@@ -133,41 +131,37 @@ class Problem:
 
         return left
 
+    def solved(self, objective: Smooth, limits: Floats, x: Floats, step: float = np.inf) -> Floats:
+        """The minimum near a start with the constraints held as they are."""
+        low, high = np.log(self.floor[self.free]), np.log(self.ceiling[self.free])
+        lower, upper = np.maximum(low, x - step), np.minimum(high, x + step)
+        return minimize(objective, self.room(limits), x, lower, upper)
+
 
 def descend(
     problem: Problem,
     objective: Smooth,
     limits: Floats,
     start: Floats,
-    rounds: int = ROUNDS,
-    watch: Callable[[], None] = lambda: None,
+    watch: Callable[[], None],
 ) -> Floats:
     """Budgets from a start: solve with held constraints, refresh them there, and again until nothing moves.
 
     Of all budgets that keep to the limits (to a part of MARGIN) the best; if none do, the last.
     """
-    free, step = problem.free, STEP
-    x = np.log(start[free])
-    low, high = np.log(problem.floor[free]), np.log(problem.ceiling[free])
-    epsilon = start
+    epsilon, x, step = start, np.log(start[problem.free]), STEP
     problem.constraints.refresh(epsilon)
     best, best_value = epsilon, np.inf
     value = np.inf
-    for _ in range(rounds):
-        moved = minimize(
-            objective,
-            problem.room(limits),
-            x,
-            np.maximum(low, x - step),
-            np.minimum(high, x + step),
-        )
+    for _ in range(ROUNDS):
+        moved = problem.solved(objective, limits, x, step)
         far = float(np.max(np.abs(moved - x)))
         x = moved
         epsilon = problem.budgets(x)
         problem.constraints.refresh(epsilon)
         watch()
         before, value = value, float(objective(x)[0])
-        over = problem.excess(problem.constraints.totals(epsilon), limits)
+        over = problem.excess(epsilon, limits)
         if over <= 0.5 * MARGIN and value < best_value:
             best, best_value = epsilon, value
         if far < 1e-7 or (abs(before - value) < 1e-8 and over <= 0.5 * MARGIN):
@@ -175,15 +169,6 @@ def descend(
         if over > 1e-3:
             step = max(0.3 * min(step, far), 1e-3)
     return best if np.isfinite(best_value) else epsilon
-
-
-def held(problem: Problem, objective: Smooth, limits: Floats, start: Floats) -> Floats:
-    """Budgets from a start with the constraints held as they are."""
-    free = problem.free
-    low, high = np.log(problem.floor[free]), np.log(problem.ceiling[free])
-    return problem.budgets(
-        minimize(objective, problem.room(limits), np.log(start[free]), low, high)
-    )
 
 
 def level(
@@ -220,8 +205,7 @@ def _largest_factor(
     problem: Problem, limits: Floats, shape: Floats, tolerance: float = 1e-10
 ) -> float:
     def kept(factor: float) -> bool:
-        epsilon = _clipped(problem, factor, shape)
-        return problem.excess(problem.constraints.totals(epsilon), limits) <= 0.0
+        return problem.excess(_clipped(problem, factor, shape), limits) <= 0.0
 
     low, high = 0.0, float(np.max(problem.ceiling / shape))
     if kept(high):

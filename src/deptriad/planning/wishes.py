@@ -10,12 +10,11 @@ import numpy as np
 
 from deptriad.analysis.analysis import Analysis
 from deptriad.mechanisms import mechanisms
-from deptriad.planning.constraints import GUARANTEES, Guarantee
-from deptriad.planning.plan import OBJECTIVES, Objective
-from deptriad.totals.totals import Total, target_total
+from deptriad.planning.plan import OBJECTIVES, PROMISES, Guarantee, Objective
+from deptriad.totals.totals import Total
 from deptriad.utils.arrays import Floats, Integers, as_finite_budget, as_numbers
 from deptriad.utils.by_name import by_name, for_each
-from deptriad.utils.errors import InvalidValue, Parameter
+from deptriad.utils.errors import InvalidValue, Parameter, refuse_other
 from deptriad.utils.rounding import sum_up
 from deptriad.utils.text import rounded_up
 
@@ -45,12 +44,7 @@ def refuse_wishes(
     """
     _promise(total, names)
     _weights(weights, names)
-    _agree(
-        names,
-        _by_name(lower, names, "lower"),
-        _by_name(upper, names, "upper"),
-        _by_name(fixed, names, "fixed"),
-    )
+    _agree(names, *_limits(names, lower=lower, upper=upper, fixed=fixed))
 
 
 @dataclass(frozen=True)
@@ -86,14 +80,9 @@ class Wishes:
             )
         names = analysis.names
         analysis.table(names[0], names[1])  # says so where there are no tables
-        for value, allowed, what in (
-            (objective, OBJECTIVES, "objective"),
-            (guarantee, GUARANTEES, "guarantee"),
-        ):
-            if value not in allowed:
-                raise ValueError(f"{what} is {value!r}, expected one of {', '.join(allowed)}")
-        bottom, top = _by_name(lower, names, "lower"), _by_name(upper, names, "upper")
-        given = _by_name(fixed, names, "fixed")
+        refuse_other(objective, OBJECTIVES, "objective")
+        refuse_other(guarantee, PROMISES, "guarantee")
+        bottom, top, given = _limits(names, lower=lower, upper=upper, fixed=fixed)
         # an attribute of one value has nothing to tell, and so needs no budget
         idle = np.array(analysis.schema.sizes) == 1
         given = np.where(idle & np.isnan(given), 0.0, given)
@@ -114,20 +103,20 @@ class Wishes:
         """The least budget of each attribute: its limit, or splitting."""
         splitting = _splitting(limits)
         least = np.where(self.lower == 0.0, TINY * splitting, self.lower)
-        least = np.where(np.isnan(least), splitting, least)
-        return np.where(np.isnan(self.upper), least, np.minimum(least, self.upper))
+        return np.fmin(np.where(np.isnan(least), splitting, least), self.upper)
 
     def ceiling(self, floor: Floats) -> Floats:
         """The largest budget of each attribute: no total is below its own budget."""
-        own = np.where(np.isfinite(self.limits), self.limits, np.inf)
-        most = np.where(np.isnan(self.upper), np.minimum(own, PUBLIC), np.minimum(self.upper, own))
-        most = np.where(np.isnan(self.upper) & np.isfinite(own), own, most)
-        return np.maximum(most, floor)
+        most = np.fmin(self.upper, self.limits)
+        return np.maximum(np.where(np.isinf(most), PUBLIC, most), floor)
 
     def true(self, epsilon: Floats, targets: Iterable[int] | None = None) -> Floats:
         """The totals that the promise is about."""
-        totals = true_totals(self.analysis, epsilon, targets)
-        return np.array([float(getattr(each, self.guarantee)) for each in totals])
+        return self.guaranteed(true_totals(self.analysis, epsilon, targets))
+
+    def guaranteed(self, totals: Iterable[Total]) -> Floats:
+        """Of each total the number that the promise is about."""
+        return np.array([getattr(each, self.guarantee) for each in totals])
 
     def feasible_floor(self) -> Floats:
         """The least budgets, if they keep the promise; otherwise an error that says what would work."""
@@ -135,9 +124,9 @@ class Wishes:
         if sum_up(floor) <= self.limits.min():
             return floor  # no total is above the sum of all budgets
         found = self.true(floor)
-        if (found <= self.limits).all():
-            return floor
         broken = np.flatnonzero(found > self.limits)
+        if not broken.size:
+            return floor
         worst = int(broken[np.argmax(found[broken] / self.limits[broken])])
         name, limit = self.analysis.names[worst], float(self.limits[worst])
         raise ValueError(
@@ -183,10 +172,13 @@ class Wishes:
         return high
 
 
-def _by_name(given: Mapping[str, float] | None, names: tuple[str, ...], what: str) -> Floats:
-    """One number ≥ 0 for each attribute, NaN where none is given."""
-    limits = {} if given is None else given
-    return np.array(by_name(limits, names, what, as_finite_budget, default=math.nan))
+def _limits(names: tuple[str, ...], **given: Mapping[str, float] | None) -> list[Floats]:
+    """For each kind of limit one number ≥ 0 for each attribute, NaN where none is given."""
+    told = {what: {} if limits is None else limits for what, limits in given.items()}
+    return [
+        np.array(by_name(limits, names, what, as_finite_budget, default=math.nan))
+        for what, limits in told.items()
+    ]
 
 
 def _agree(names: tuple[str, ...], lower: Floats, upper: Floats, fixed: Floats) -> None:
@@ -237,8 +229,7 @@ def _mechanisms(given: str | Mapping[str, str], names: tuple[str, ...]) -> list[
 
 
 def _known_mechanism(value: str, what: Parameter) -> str:
-    if value not in ("auto", *mechanisms):
-        raise InvalidValue(what, f" is {value!r}, expected one of auto, {', '.join(mechanisms)}")
+    refuse_other(value, ("auto", *mechanisms), what)
     return value
 
 
@@ -255,13 +246,6 @@ def true_totals(
     analysis: Analysis, epsilon: Floats, targets: Iterable[int] | None = None
 ) -> list[Total]:
     """What ``analysis.totals`` says about all targets, or about some."""
-    names, budgets = analysis.names, epsilon.tolist()
-    places = range(len(names)) if targets is None else targets
-    return [
-        target_total(
-            {source: analysis.tables[source, names[k]] for source in names if source != names[k]},
-            {source: budgets[i] for i, source in enumerate(names) if i != k},
-            budgets[k],
-        )
-        for k in places
-    ]
+    budgets = dict(zip(analysis.names, epsilon.tolist(), strict=True))
+    places = range(epsilon.size) if targets is None else targets
+    return [analysis.total(analysis.names[place], budgets) for place in places]

@@ -42,10 +42,8 @@ class _Named:
     @property
     def labels(self) -> dict[str, Any]:
         """The four names, ready to be passed on to another table."""
-        return {
-            name: getattr(self, name)
-            for name in ("target", "source", "target_values", "source_values")
-        }
+        names = ("target", "source", "target_values", "source_values")
+        return {name: getattr(self, name) for name in names}
 
     def _take_labels(self, table: Any) -> None:
         """Labels of a data frame, where none are given."""
@@ -322,12 +320,7 @@ def flattened(tables: Any) -> tuple[Floats, Integers, Integers]:
 def _is_one_table(tables: Any) -> bool:
     try:
         return isinstance(tables, Conditional | Box) or np.ndim(tables[0]) == 1
-    except (
-        IndexError,
-        KeyError,
-        TypeError,
-        ValueError,
-    ):  # nothing, a frame, a generator, a ragged list
+    except (LookupError, TypeError, ValueError):  # nothing, a frame, a generator, a ragged list
         return False
 
 

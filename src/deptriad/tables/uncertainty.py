@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from deptriad.tables.table import Box, Conditional, _matrix, as_conditional
 from deptriad.utils.arrays import Floats, as_numbers, as_share, as_whole
+from deptriad.utils.errors import refuse_other
 from deptriad.utils.rounding import ROUNDOFF
 
 
@@ -97,10 +98,7 @@ class Spread:
     kind: Spreads = "std"
 
     def __post_init__(self) -> None:
-        if self.kind not in _SPREADS:
-            raise ValueError(
-                f"kind is {self.kind!r}, expected one of {', '.join(map(repr, _SPREADS))}"
-            )
+        refuse_other(self.kind, _SPREADS, "kind")
 
     def box(self, tables: Sequence[ArrayLike | Conditional]) -> Box:
         """The box around the mean of two or more tables of one shape."""
@@ -200,10 +198,8 @@ def from_text(text: str) -> Uncertainty:
     kind, _, detail = text.partition(":")
     if kind == "spread":
         return Spread(detail or "std")  # type: ignore[arg-type]
-    if kind == "relative":
-        return Relative(_number(detail, text))
-    if kind == "absolute":
-        return Absolute(_number(detail, text))
+    if kind in ("relative", "absolute"):
+        return (Relative if kind == "relative" else Absolute)(_number(detail, text))
     if kind == "confidence":
         level, slash, cells = detail.partition("/")
         return Confidence(_number(level, text), int(_number(cells, text)) if slash else None)

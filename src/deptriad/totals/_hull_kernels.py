@@ -9,16 +9,14 @@ the upper hull of the points is all that is needed of them, for every budget.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from deptriad.totals._point_kernels import all_points, fill_points
 from deptriad.totals._term_kernels import leakage
+from deptriad.utils.arrays import Floats, Integers
 from deptriad.utils.compiled import compiled
-
-if TYPE_CHECKING:
-    from deptriad.utils.arrays import Floats, Integers
 
 FREE = {"nogil": True, "error_model": "numpy"}
 """Targets are looked at side by side; a division by zero is ±∞, and each that can happen says what that means."""
@@ -43,12 +41,11 @@ class LeakageRows(NamedTuple):
 
 
 @compiled(**FREE)
-def leakage_rows(rows, epsilon, values, slopes):
-    """Σ_i L_i of each row and its slopes by all budgets, written down."""
+def leakage_rows(rows, epsilon):
+    """Σ_i L_i of each row, and its slopes by all budgets."""
     first, attribute, begin, lower, upper = rows
+    values, slopes = np.zeros(first.size - 1), np.zeros((first.size - 1, epsilon.size))
     for r in range(first.size - 1):
-        values[r] = 0.0
-        slopes[r] = 0.0
         for e in range(first[r], first[r + 1]):
             i = attribute[e]
             focus = 1.0 / math.expm1(epsilon[i])
@@ -60,6 +57,7 @@ def leakage_rows(rows, epsilon, values, slopes):
             values[r] += math.log1p(best)
             # d/dε of ln(1 + gap/(1/t + B)), where d(1/t)/dε = −(1/t)(1 + 1/t)
             slopes[r, i] += gap * focus * (1.0 + focus) / ((focus + under) * (focus + under + gap))
+    return values, slopes
 
 
 @compiled(**FREE)

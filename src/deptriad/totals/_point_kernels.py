@@ -10,18 +10,14 @@ B down, so that the points lie beyond those of every table within rounding of th
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from deptriad.totals.shared_target import FEW
+from deptriad.utils.arrays import Booleans, Floats, Integers
 from deptriad.utils.compiled import compiled
 from deptriad.utils.rounding import ENTRY, ROUNDOFF
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from deptriad.utils.arrays import Floats, Integers
 
 SLOPES = 48
 """How many supporting lines stand for the hull of a box with many values."""
@@ -39,7 +35,7 @@ class Points(NamedTuple):
     lower: Floats  # B
     upper: Floats  # A
     counts: Integers
-    edged: NDArray[np.bool_]
+    edged: Booleans
 
 
 # --- all sets of few values -------------------------------------------------------------------------------------

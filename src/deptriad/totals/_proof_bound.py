@@ -6,10 +6,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deptriad.totals._proof_points import Cloud
-from deptriad.utils.arrays import Floats
+from deptriad.utils.arrays import Booleans, Floats
 
 
 def pair_bound(
@@ -68,7 +67,7 @@ class _Curve(NamedTuple):
 
     epsilon: float
     share: float
-    up: NDArray[np.bool_]
+    up: Booleans
     log_q: Floats
     log_rest: Floats
     lower: Floats

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import numpy as np
 
 from deptriad.curves import lines
@@ -108,9 +110,7 @@ def source_leakage(table: Table, epsilon: float) -> float:
     budget = np.asarray(epsilon)
     focus = lines.inverse_gain(budget)
     best = 0.0
-    for x in range(table.shape[0]):
-        for y in range(table.shape[0]):
-            if x != y:
-                lower, gap = cloud.gaps(x, y)
-                best = max(best, float(lines.leakage(gap, lower, budget, focus).max()))
+    for x, y in permutations(range(table.shape[0]), 2):
+        lower, gap = cloud.gaps(x, y)
+        best = max(best, float(lines.leakage(gap, lower, budget, focus).max()))
     return min(best, epsilon)

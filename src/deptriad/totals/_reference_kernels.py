@@ -9,19 +9,15 @@ W(v) is the integral of e^k from 0 to v.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from deptriad.totals._point_kernels import BY_ZERO, all_points
 from deptriad.totals._term_kernels import HUGE, Curve, largest_term, log, log_sum, log_tilt
+from deptriad.utils.arrays import Booleans, Floats, Integers
 from deptriad.utils.compiled import compiled
 from deptriad.utils.rounding import ROUNDOFF
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from deptriad.utils.arrays import Floats, Integers
 
 SWEEPS = 20
 """Rounds of coordinate ascent after which the reference is taken as it stands."""
@@ -41,8 +37,8 @@ class Curves(NamedTuple):
     q: Floats
     log_q: Floats
     log_rest: Floats
-    up: NDArray[np.bool_]
-    edged: NDArray[np.bool_]
+    up: Booleans
+    edged: Booleans
     counts: Integers
 
 

@@ -14,7 +14,7 @@ _reference_kernels has the form that is certified, with exact edges and every e^
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,10 +22,8 @@ from deptriad.totals._hull_kernels import FREE
 from deptriad.totals._point_kernels import Points, all_points
 from deptriad.totals._reference_kernels import ascend, plain_choice, steps_of
 from deptriad.totals._term_kernels import HUGE
+from deptriad.utils.arrays import Floats, Integers
 from deptriad.utils.compiled import compiled
-
-if TYPE_CHECKING:
-    from deptriad.utils.arrays import Floats, Integers
 
 SMALL_SHARE = 1e-7
 """No share is below this part of its source's part of all budgets."""
@@ -288,12 +286,13 @@ def worst_pairs(sources, epsilon, plain, most):
 
 
 @compiled(**FREE)
-def reference_rows(rows, epsilon, values, slopes):
+def reference_rows(rows, epsilon):
     """The reference form of each row with all its choices held, and its slopes by all budgets.
 
     Shares follow the budgets, λ_i = r_i·ε_i/Σ r_j·ε_j. W(min(u, v)) = min(W(u), W(v)), since W increases.
     """
     first, attribute, a, ratio, points, part = rows
+    values, slopes = np.zeros(first.size - 1), np.zeros((first.size - 1, epsilon.size))
     for r in range(first.size - 1):
         start, stop = first[r], first[r + 1]
         size = stop - start
@@ -333,6 +332,6 @@ def reference_rows(rows, epsilon, values, slopes):
                 moved += pull[1, i] * (min(reached[1, i], own[j]) - under)
             slope[j] += moved + ratio[start + j] / scale * (by_share[j] - mean)
         values[r] = total
-        slopes[r] = 0.0
         for j in range(size):
             slopes[r, here[j]] = slope[j]
+    return values, slopes

@@ -12,18 +12,14 @@ with + where A ≥ a_i and − elsewhere: the reference form with W(1) taken out
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from deptriad.totals._point_kernels import BY_ZERO, fill_points
+from deptriad.utils.arrays import Booleans, Floats
 from deptriad.utils.compiled import compiled
 from deptriad.utils.rounding import ROUNDOFF
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from deptriad.utils.arrays import Floats
 
 HUGE = 600.0
 """Exponents above this stay logarithms."""
@@ -36,7 +32,7 @@ class Curve(NamedTuple):
     q: Floats
     log_q: Floats
     log_rest: Floats  # ln(1 − q), needed where up is false
-    up: NDArray[np.bool_]  # A ≥ a
+    up: Booleans  # A ≥ a
     edged: bool
 
 

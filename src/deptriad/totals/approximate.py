@@ -11,6 +11,7 @@ import numpy as np
 from deptriad.curves.leakage import profile
 from deptriad.totals.shared_target import Table, budgets_by_source, shared_target
 from deptriad.utils.arrays import as_finite_budget, as_probability
+from deptriad.utils.by_name import by_name
 from deptriad.utils.rounding import sum_up
 
 
@@ -87,11 +88,7 @@ def _deltas(
     tables: Mapping[str, Table], deltas: Mapping[str, float], what: str
 ) -> dict[str, float]:
     """A probability for each table, in the order of the tables."""
-    if not isinstance(deltas, Mapping):
-        raise ValueError(f"{what} is {deltas!r}, expected a mapping from each source to its δ")
-    for name in (*tables, *deltas):
-        if (name in tables) != (name in deltas):
-            raise ValueError(
-                f"{what} has {list(deltas)}, expected one number for each of {list(tables)}"
-            )
-    return {name: float(as_probability(deltas[name], f"{what} of {name!r}")) for name in tables}
+    each = by_name(
+        deltas, list(tables), what, lambda value, name: float(as_probability(value, name))
+    )
+    return dict(zip(tables, each, strict=True))

@@ -71,12 +71,9 @@ def _refined(released: Released) -> tuple[float, Integers, Floats, Floats]:
     """
     from deptriad.totals._reference_kernels import refine
 
-    waiting = np.argsort(-released.plain, axis=None, kind="stable")
-    pairs: list[tuple[int, int]] = []
-    a: list[Floats] = []
-    shares: list[Floats] = []
+    pairs, a, shares = [], [], []
     highest = -math.inf
-    for place in waiting:
+    for place in np.argsort(-released.plain, axis=None, kind="stable"):
         x, y = divmod(int(place), released.sources.rows)
         if x == y:
             continue
@@ -90,13 +87,7 @@ def _refined(released: Released) -> tuple[float, Integers, Floats, Floats]:
             a.append(at)
             shares.append(share)
         highest = max(highest, bound)
-    size = released.epsilon.size
-    return (
-        highest,
-        np.array(pairs, dtype=np.int64).reshape(-1, 2),
-        np.array(a).reshape(-1, size),
-        np.array(shares).reshape(-1, size),
-    )
+    return highest, np.array(pairs, dtype=np.int64), np.array(a), np.array(shares)
 
 
 def rounding_slack(epsilon: Floats) -> float:

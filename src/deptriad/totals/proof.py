@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Self
+from itertools import permutations
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from deptriad.utils.arrays import Floats, Integers, as_finite_budget, as_numbers
 from deptriad.utils.text import printable, rounded_up
 
 Form = Literal["plain", "reference", "sum of budgets", "one source"]
-FORMS = ("plain", "reference", "sum of budgets", "one source")
+FORMS = get_args(Form)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -54,6 +55,14 @@ class Proof:
     def __post_init__(self) -> None:
         if not isinstance(self.budgets, Mapping):
             raise ValueError(f"budgets are {self.budgets!r}, expected a mapping from names to ε")
+        object.__setattr__(self, "target", str(self.target))
+        for name in ("own", "value"):
+            object.__setattr__(self, name, _as_number(getattr(self, name), name))
+        budgets = {
+            str(name): _as_number(value, f"budget of {name!r}")
+            for name, value in self.budgets.items()
+        }
+        object.__setattr__(self, "budgets", budgets)
         object.__setattr__(self, "pairs", _as_pairs(self.pairs))
         for name in ("a", "shares"):
             rows = as_numbers(getattr(self, name), name)
@@ -68,16 +77,8 @@ class Proof:
         >>> Proof("sex", 0.5, {"age": 1.0}, "sum of budgets", 1.5).to_dict()["form"]
         'sum of budgets'
         """
-        return {
-            "target": self.target,
-            "own": self.own,
-            "budgets": dict(self.budgets),
-            "form": self.form,
-            "value": self.value,
-            "pairs": self.pairs.tolist(),
-            "a": self.a.tolist(),
-            "shares": self.shares.tolist(),
-        }
+        arrays = {name: getattr(self, name).tolist() for name in ("pairs", "a", "shares")}
+        return vars(self) | {"budgets": dict(self.budgets)} | arrays
 
     @classmethod
     def from_dict(cls, numbers: Mapping[str, Any]) -> Self:
@@ -89,26 +90,10 @@ class Proof:
         >>> Proof.from_dict(proof.to_dict())
         Proof(sex ≤ 1.500, sum of budgets)
         """
-        missing = [name for name in cls.__dataclass_fields__ if name not in numbers]
-        if missing:
+        names = cls.__dataclass_fields__
+        if missing := [name for name in names if name not in numbers]:
             raise ValueError(f"the proof lacks {missing[0]!r}, expected what to_dict() returns")
-        if not isinstance(numbers["budgets"], Mapping):
-            raise ValueError(
-                f"budgets are {numbers['budgets']!r}, expected a mapping from names to ε"
-            )
-        return cls(
-            target=str(numbers["target"]),
-            own=_as_number(numbers["own"], "own"),
-            budgets={
-                str(name): _as_number(value, f"budget of {name!r}")
-                for name, value in numbers["budgets"].items()
-            },
-            form=numbers["form"],
-            value=_as_number(numbers["value"], "value"),
-            pairs=numbers["pairs"],
-            a=numbers["a"],
-            shares=numbers["shares"],
-        )
+        return cls(**{name: numbers[name] for name in names})
 
     def __repr__(self) -> str:
         return f"Proof({printable(self.target)} ≤ {rounded_up(self.value)}, {self.form})"
@@ -244,10 +229,8 @@ def _proved_by_pairs(proof: Proof, tables: list[Table], epsilon: Floats) -> floa
     plain = np.zeros(epsilon.size), epsilon / epsilon.sum()
     clouds = [Cloud(table) for table in tables]
     proved = 0.0
-    for x in range(tables[0].shape[0]):
-        for y in range(tables[0].shape[0]):
-            if x != y:
-                choice = given.get((x, y), plain) if proof.form == "reference" else plain
-                # unlike max, never loses what is no number
-                proved = float(np.maximum(proved, pair_bound(clouds, x, y, epsilon, *choice)))
+    for x, y in permutations(range(tables[0].shape[0]), 2):
+        choice = given.get((x, y), plain) if proof.form == "reference" else plain
+        # unlike max, never loses what is no number
+        proved = float(np.maximum(proved, pair_bound(clouds, x, y, epsilon, *choice)))
     return proved

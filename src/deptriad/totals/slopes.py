@@ -2,25 +2,24 @@
 
 A row bounds, or estimates, what all sources say about one pair of target values; a total is the largest of its rows.
 Rows are held: whatever they may choose freely stays as it was where they were made. There they agree with
-``target_total`` to about 1e-7, close enough to steer by, and never what is promised.
+``target_total`` to about 1e-7, close enough to steer by, and never what is promised. Importing this module imports
+numba: do so inside functions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from deptriad.curves import lines
+from deptriad.totals import _hull_kernels, _slope_kernels, _term_kernels
+from deptriad.totals._hull_kernels import Hull, LeakageRows
+from deptriad.totals._slope_kernels import Choice, HeldRows
 from deptriad.totals.layout import Sources, laid_out
-
-if TYPE_CHECKING:
-    from deptriad.totals._hull_kernels import Hull
-    from deptriad.totals._slope_kernels import Choice
-    from deptriad.totals.shared_target import Table
-    from deptriad.utils.arrays import Floats, Integers
+from deptriad.totals.shared_target import Table
+from deptriad.utils.arrays import Floats, Integers
 
 
 @dataclass(frozen=True)
@@ -49,30 +48,22 @@ class TargetSources:
 
     def whole_hull(self) -> Hull:
         """Points of each source over all pairs together: a row of these is the sum of the sources' leakages."""
-        from deptriad.totals import _hull_kernels
-
         hull: Hull = _hull_kernels.whole_hull(self.sources)
         return hull
 
     def pair_hull(self, x: int, y: int) -> Hull:
         """Points of each source for one pair: a row of these is the sum of the leakages about it."""
-        from deptriad.totals import _hull_kernels
-
         hull: Hull = _hull_kernels.pair_hull(self.sources, x, y)
         return hull
 
     def pair_leakages(self, epsilon: Floats) -> Floats:
         """The sum of leakages about each ordered pair of target values; −1 on the diagonal."""
-        from deptriad.totals import _hull_kernels
-
         budgets = epsilon[self.telling]
         focus = lines.inverse_gain(budgets)
         return np.asarray(_hull_kernels.pair_leakages(self.sources, budgets, focus))
 
     def worst_pairs(self, epsilon: Floats, most: int) -> Choice:
         """What the reference form of the pairs with the largest bounds chooses at some budgets: a row each."""
-        from deptriad.totals import _slope_kernels, _term_kernels
-
         budgets = epsilon[self.telling]
         focus = lines.inverse_gain(budgets)
         plain, _ = _term_kernels.plain_bounds(self.sources, budgets, focus, budgets)
@@ -102,8 +93,6 @@ class LeakageSums:
     """Rows that are sums of leakages: a target with its sources, and their points, for each."""
 
     def __init__(self, rows: Sequence[tuple[TargetSources, Hull]]) -> None:
-        from deptriad.totals._hull_kernels import LeakageRows
-
         self.target, first, attribute = _entries([about for about, _ in rows])
         points = np.cumsum([0, *(hull.lower.size for _, hull in rows)])
         begins = [hull.begin[:-1] + held for (_, hull), held in zip(rows, points[:-1], strict=True)]
@@ -117,19 +106,13 @@ class LeakageSums:
 
     def at(self, epsilon: Floats) -> Rows:
         """The sums at some budgets, those of the targets' own releases left out."""
-        from deptriad.totals import _hull_kernels
-
-        value, slope = np.empty(self.target.size), np.empty((self.target.size, epsilon.size))
-        _hull_kernels.leakage_rows(self.rows, epsilon, value, slope)
-        return Rows(self.target, value, slope)
+        return Rows(self.target, *_hull_kernels.leakage_rows(self.rows, epsilon))
 
 
 class HeldBounds:
     """Rows that are certified bounds: targets with their sources, and what their worst pairs chose at some budgets."""
 
     def __init__(self, chosen: Sequence[tuple[TargetSources, Choice]], made_at: Floats) -> None:
-        from deptriad.totals._slope_kernels import HeldRows
-
         self.target, first, attribute = _entries(
             [about for about, choice in chosen for _ in choice.a]
         )
@@ -149,10 +132,7 @@ class HeldBounds:
 
     def at(self, epsilon: Floats) -> Rows:
         """The bounds at some budgets, those of the targets' own releases left out."""
-        from deptriad.totals import _slope_kernels
-
-        value, slope = np.empty(self.target.size), np.empty((self.target.size, epsilon.size))
-        _slope_kernels.reference_rows(self.rows, epsilon, value, slope)
+        value, slope = _slope_kernels.reference_rows(self.rows, epsilon)
         self._cap(epsilon, value, slope)
         return Rows(self.target, value, slope)
 

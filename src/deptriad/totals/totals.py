@@ -162,11 +162,8 @@ class Totals(ByTarget[Total]):
         return columns_of(self.values(), ("target", *NUMBERS))
 
     def _repr_html_(self) -> str:
-        odds = [
-            "",
-            "odds moved at most",
-            *(f"{times(each.certified)} times" for each in self.values()),
-        ]
+        odds = ["", "odds moved at most"]
+        odds += [f"{times(each.certified)} times" for each in self.values()]
         rows = [[*row, factor] for row, factor in zip(self._rows(), odds, strict=True)]
         return html_table.table(rows, below=PROMISES.splitlines(), headings=2)
 

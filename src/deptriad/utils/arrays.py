@@ -11,6 +11,7 @@ from deptriad.utils.errors import InvalidValue, Parameter
 
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
+Booleans: TypeAlias = NDArray[np.bool_]
 Name: TypeAlias = str | Parameter
 
 

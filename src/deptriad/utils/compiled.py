@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 from numba import njit
@@ -24,3 +25,14 @@ def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
             return njit(**options)(function)
 
     return decorate
+
+
+def both_ways(function: Any) -> Callable[..., Any]:
+    """A loop over ``prange``, compiled for one thread and for all: whether there is much to do comes first.
+
+    The two need different names: numba's cache does not tell them apart by their options.
+    """
+    all_threads = FunctionType(function.__code__, function.__globals__)
+    all_threads.__qualname__ = f"{function.__qualname__}_by_all_threads"
+    few, many = compiled()(function), compiled(parallel=True)(all_threads)
+    return lambda much, *arguments: (many if much else few)(*arguments)

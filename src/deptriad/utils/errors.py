@@ -73,6 +73,20 @@ class Note(Worded, UserWarning):
     """What is worth knowing, in the words of Python."""
 
 
+def refuse_other(value: object, allowed: Iterable[object], what: str | Parameter) -> None:
+    """Refuse a value that is none of those allowed.
+
+    Examples
+    --------
+    >>> refuse_other("fair", ("utility", "even"), "objective")
+    Traceback (most recent call last):
+        ...
+    deptriad.utils.errors.InvalidValue: objective is 'fair', expected one of utility, even
+    """
+    if value not in (every := tuple(allowed)):
+        raise InvalidValue(what, f" is {value!r}, expected one of {', '.join(map(str, every))}")
+
+
 def refuse_unknown(given: Iterable[str], names: Sequence[str], what: str | Parameter) -> None:
     """Refuse a name that no attribute has, with the closest one."""
     for name in given:

@@ -82,6 +82,19 @@ def shortened(values: Sequence[str]) -> str:
     return shown + (f", … ({len(values)} values)" if len(values) > 8 else "")
 
 
+def among(attribute: str, values: Sequence[str]) -> str:
+    """How a sentence says that an attribute has one of some values.
+
+    >>> print(among("sex", ["f"]), among("job", ["a", "b"]))
+    `sex = f` `job` in {a, b}
+    """
+    name, labels = printable(attribute), [printable(value) for value in values]
+    if len(labels) == 1:
+        return f"`{name} = {labels[0]}`"
+    more = f" or {len(labels) - 6} more" if len(labels) > 6 else ""
+    return f"`{name}` in {{{', '.join(labels[:6])}{more}}}"
+
+
 def closest(name: object, names: Sequence[str]) -> str:
     """What to say to someone who typed a name that is not there."""
     near = difflib.get_close_matches(str(name), names, n=1)

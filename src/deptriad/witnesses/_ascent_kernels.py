@@ -9,15 +9,13 @@ cancels in every ratio and cannot overflow. Importing this module imports numba:
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba import prange
 
-from deptriad.utils.compiled import FEW, SUM, compiled
-
-if TYPE_CHECKING:
-    from deptriad.utils.arrays import Floats, Integers
+from deptriad.utils.arrays import Floats, Integers
+from deptriad.utils.compiled import FEW, SUM, both_ways, compiled
 
 FEW_VALUES = 4
 """Alphabets up to this size are summed value by value, which vectorises; larger ones in one pass."""
@@ -30,16 +28,6 @@ SETTLED = 1e-13
 
 ROUNDS = 200
 """More sweeps than an ascent has ever needed: each one raises the ratio, so it ends by itself."""
-
-
-class Records(NamedTuple):
-    """Records sorted by target value, those of value x from ``begins[x]`` on, and what is known of their sources."""
-
-    columns: Any  # the codes of each source
-    mass: Floats  # the weight of each record, those of a target value summing to 1
-    begins: Integers
-    offsets: Integers  # where the values of each source begin, all of them side by side
-    shrink: Floats  # e^−ε
 
 
 # --- records of one target value ------------------------------------------------------------------------------
@@ -162,25 +150,18 @@ def _ascend(records, more, less, order, inside):
     return math.log(ratio)
 
 
-@compiled()
-def _few_ascents(records, pairs, orders, inside, value):
-    for k in range(value.size):
-        more, less = pairs[k]
-        value[k] = _ascend(records, more, less, orders[k], inside[k])
-
-
-@compiled(parallel=True)
-def _many_ascents(records, pairs, orders, inside, value):
+@both_ways
+def _ascents(records, pairs, orders, inside, value):
     for k in prange(value.size):
         more, less = pairs[k]
         value[k] = _ascend(records, more, less, orders[k], inside[k])
 
 
-def ascents(records: Records, pairs: Integers, orders: Integers, inside: Any) -> Floats:
+def ascents(records: Any, pairs: Integers, orders: Integers, inside: Any) -> Floats:
     """ln of the ratio each start climbs to; a start is a row of ``pairs``, ``orders`` and ``inside`` (overwritten)."""
     value = np.empty(len(pairs))
-    run = _few_ascents if value.size * records.columns.size < FEW else _many_ascents
-    run(records, pairs, orders, inside, value)
+    much = value.size * records.columns.size >= FEW
+    _ascents(much, records, pairs, orders, inside, value)
     return value
 
 

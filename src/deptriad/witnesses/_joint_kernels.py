@@ -9,16 +9,14 @@ keep their digits. Importing this module imports numba: do it inside the functio
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import prange
 
-from deptriad.utils.compiled import compiled
+from deptriad.utils.arrays import Floats, Integers
+from deptriad.utils.compiled import both_ways, compiled
 from deptriad.witnesses._ascent_kernels import SETTLED
-
-if TYPE_CHECKING:
-    from deptriad.utils.arrays import Floats, Integers
 
 
 class Survey(NamedTuple):
@@ -193,15 +191,8 @@ def _triples(survey, i, j, found):
             joint[k, i, j], exact[k, i, j] = _joint(third, gain[i], gain[j], work)
 
 
-@compiled()
-def few_joints(survey, i, seconds, found):
-    """``many_joints`` where waking a second thread takes longer than it saves."""
-    for job in range(seconds.size):
-        _triples(survey, i, seconds[job], found)
-
-
-@compiled(parallel=True)
-def many_joints(survey, i, seconds, found):
+@both_ways
+def joints(survey, i, seconds, found):
     """Joint leakage of all triples with first attribute ``i`` and a second one of ``seconds``, filled in.
 
     A thread holds the tables of two attributes at a time.

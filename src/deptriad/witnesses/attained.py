@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 from zlib import crc32
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from deptriad.data.coded_records import Coded, coded_array, coded_frame, within_range
-from deptriad.utils.arrays import Floats
+from deptriad.utils.arrays import Booleans, Floats
+from deptriad.utils.errors import refuse_other
 from deptriad.utils.rounding import ROUNDOFF
 from deptriad.witnesses.result import Witness
 
@@ -45,8 +46,7 @@ def attained(
     >>> attained(codes, found) == found.leakage, attained(codes, found, "held out") == found.held_out
     (True, True)
     """
-    if part not in ("found", "held out", "all"):
-        raise ValueError(f"part is {part!r}, expected 'found', 'held out' or 'all'")
+    refuse_other(part, get_args(Part), "part")
     if part == "held out" and witness.split is None:
         raise ValueError("the witness was found on all records, so none were held out")
     coded = _coded_again(records, witness, weights)
@@ -65,10 +65,8 @@ def _coded_again(records: Any, witness: Witness, weights: ArrayLike | None) -> C
     """Records with the attributes of a witness."""
     if witness.schema is not None:
         if weights is not None:
-            source = (
-                "had none" if witness.weight is None else f"come from column {witness.weight!r}"
-            )
-            raise ValueError(f"got weights, but those of the witness {source}: expected none")
+            where = f"come from column {witness.weight!r}" if witness.weight else "had none"
+            raise ValueError(f"got weights, but those of the witness {where}: expected none")
         return coded_frame(records, witness.schema, witness.weight)[0]
     if witness.weighted and weights is None:
         raise ValueError("the records of the witness had weights, expected some: pass weights=")
@@ -102,7 +100,7 @@ def checksum(coded: Coded) -> int:
     return crc32(np.ascontiguousarray(coded.codes, dtype=np.int32).tobytes())
 
 
-def random_half(coded: Coded, target: int, seed: int) -> NDArray[np.bool_]:
+def random_half(coded: Coded, target: int, seed: int) -> Booleans:
     """A random half of the records that have weight: of each target value, half of its records."""
     order = np.random.default_rng([seed, 0]).permutation(len(coded.codes))
     order = order[coded.weights[order] > 0.0]

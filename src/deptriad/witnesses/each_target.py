@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deptriad.data.coded_records import Coded
+from deptriad.utils.progress import Progress
+from deptriad.witnesses.result import Witness
 from deptriad.witnesses.witness import witness_of_codes
 
 if TYPE_CHECKING:
     from deptriad.analysis.analysis import Analysis
-    from deptriad.data.coded_records import Coded
-    from deptriad.utils.progress import Progress
-    from deptriad.witnesses.result import Witness
 
 
 def witness_each(

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from deptriad.curves import exact as one_table
 from deptriad.data.coded_records import (
@@ -19,16 +20,12 @@ from deptriad.data.coded_records import (
     within_range,
 )
 from deptriad.data.results import Framed
-from deptriad.utils.arrays import Floats, Integers
+from deptriad.data.schema import Schema
+from deptriad.utils.arrays import Booleans, Floats, Integers
 from deptriad.utils.by_name import budgets_for_each
+from deptriad.utils.progress import Progress
 from deptriad.utils.rounding import ROUNDOFF
 from deptriad.utils.text import printable
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from deptriad.data.schema import Schema
-    from deptriad.utils.progress import Progress
 
 WORK = 2.0**24
 """Operations up to which all sets of a triple are tried: about 20 ms."""
@@ -60,7 +57,7 @@ class Interactions(Framed):
     triples: Integers
     joint: Floats
     sum: Floats
-    exact: NDArray[np.bool_]
+    exact: Booleans
     kind: str = field(default="pandas", repr=False)
 
     @property
@@ -188,10 +185,7 @@ def _all_triples(
     kind: str,
 ) -> Interactions:
     count = len(coded.names)
-    asked = np.ones(count, dtype=np.bool_)
-    if targets is not None:
-        asked[:] = False
-        asked[list(targets)] = True
+    asked = np.isin(np.arange(count), range(count) if targets is None else targets)
     additions = _additions(coded)
     joint, exact, single = _counted(coded.compressed(), budgets, asked, progress, additions)
     first, second = np.triu_indices(count, 1)
@@ -223,10 +217,10 @@ def added_up(first: Floats, second: Floats) -> Floats:
 def _counted(
     coded: Coded,
     budgets: Floats,
-    asked: NDArray[np.bool_],
+    asked: Booleans,
     progress: Progress | None,
     additions: int,
-) -> tuple[Floats, NDArray[np.bool_], Floats]:
+) -> tuple[Floats, Booleans, Floats]:
     """Joint leakage by (target, source, source), whether it is exact, and single leakage by (source, target)."""
     from deptriad.utils.compiled import FEW
     from deptriad.witnesses import _joint_kernels
@@ -244,10 +238,9 @@ def _counted(
     exact = np.zeros(joint.shape, dtype=np.bool_)
     pairs = np.zeros((offsets[-1], offsets[-1]))
     found = _joint_kernels.Joints(joint, exact, pairs)
-    small = places.size * count + offsets[-1] ** 3 < FEW
-    run = _joint_kernels.few_joints if small else _joint_kernels.many_joints
+    much = places.size * count + offsets[-1] ** 3 >= FEW
     for i in range(count - 1):
-        run(survey, i, _shared_order(i + 1, count), found)
+        _joint_kernels.joints(much, survey, i, _shared_order(i + 1, count), found)
         if progress is not None:
             progress(i + 1, count - 1)
     exact &= np.add.outer(budgets - used, budgets - used) == 0.0
@@ -272,7 +265,7 @@ def _single_leakages(
     pairs: Floats,
     offsets: Integers,
     budgets: Floats,
-    asked: NDArray[np.bool_],
+    asked: Booleans,
     additions: int,
 ) -> Floats:
     """Exact leakage of each source alone about each target, rounded up."""

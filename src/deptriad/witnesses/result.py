@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from deptriad.utils.text import printable, rounded_down
-
-if TYPE_CHECKING:
-    from deptriad.data.schema import Schema
+from deptriad.data.schema import Schema
+from deptriad.utils.text import among, printable, rounded_down
 
 
 @dataclass(frozen=True)
@@ -94,8 +92,7 @@ class Witness:
         )
 
     def _events(self, most: int = 12) -> str:
-        used = [(name, labels) for name, labels in self.set_labels.items() if labels]
-        shown = [_event_words(printable(name), [*map(printable, labels)]) for name, labels in used]
+        shown = [among(name, labels) for name, labels in self.set_labels.items() if labels]
         rest = f" and {len(shown) - most} more" if len(shown) > most else ""
         return ", ".join(shown[:most]) + rest
 
@@ -115,10 +112,3 @@ def _budget_words(released: Sequence[float]) -> str:
     if low < high:
         return f"ε from {low:g} to {high:g}"
     return f"ε = {high:g} each" if len(released) > 1 else f"ε = {high:g}"
-
-
-def _event_words(source: str, labels: Sequence[str]) -> str:
-    if len(labels) == 1:
-        return f"`{source} = {labels[0]}`"
-    more = f" or {len(labels) - 6} more" if len(labels) > 6 else ""
-    return f"`{source}` in {{{', '.join(labels[:6])}{more}}}"

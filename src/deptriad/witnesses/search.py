@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deptriad.data.coded_records import Coded
-from deptriad.utils.arrays import Floats
+from deptriad.utils.arrays import Booleans, Floats, Integers
 from deptriad.utils.progress import Progress
 
 SCREENED = 400
@@ -23,64 +22,61 @@ TOGETHER = 64
 """Ascents between two calls of ``progress``."""
 
 
-@dataclass(frozen=True)
+class Records(NamedTuple):
+    """Records sorted by target value, those of value x from ``begins[x]`` on, and what is known of their sources."""
+
+    columns: NDArray[Any]  # the codes of each source
+    mass: Floats  # the weight of each record, those of a target value summing to 1
+    begins: Integers
+    offsets: Integers  # where the values of each source begin, all of them side by side
+    shrink: Floats  # e^−ε
+
+
 class _Search:
-    """Records sorted by target value, in columns, and what the kernels need to know of the sources."""
+    """Sets of the sources that have a budget, over the records of the target values that occur."""
 
-    columns: NDArray[Any]
-    mass: Floats
-    begins: NDArray[np.int64]
-    values: NDArray[np.int64]
-    sources: NDArray[np.int64]
-    offsets: NDArray[np.int64]
-    shrink: Floats
-
-    @classmethod
-    def of(cls, coded: Coded, budgets: Floats, target: int) -> _Search:
+    def __init__(self, coded: Coded, budgets: Floats, target: int) -> None:
         equal = coded.compressed(first=target)
         values, begins = np.unique(equal.codes[:, target], return_index=True)
         begins = np.append(begins, len(equal.codes))
         totals = np.add.reduceat(equal.weights, begins[:-1])
-        sources = np.flatnonzero(budgets > 0.0)
-        sizes = np.array(coded.sizes)[sources]
-        return cls(
-            columns=np.ascontiguousarray(equal.codes[:, sources].T),
-            mass=equal.weights / np.repeat(totals, np.diff(begins)),
-            begins=begins,
-            values=values.astype(np.int64),
-            sources=sources,
-            offsets=np.append(0, np.cumsum(sizes)),
-            shrink=np.exp(-budgets[sources]),
+        self.values, self.sources = values.astype(np.int64), np.flatnonzero(budgets > 0.0)
+        self.offsets = np.append(0, np.cumsum(np.array(coded.sizes)[self.sources]))
+        self.records = Records(
+            np.ascontiguousarray(equal.codes[:, self.sources].T),
+            equal.weights / np.repeat(totals, np.diff(begins)),
+            begins,
+            self.offsets,
+            np.exp(-budgets[self.sources]),
         )
 
-    def table(self) -> Floats:
-        """p(u | x) of all sources, side by side."""
-        row = np.repeat(np.arange(self.values.size), np.diff(self.begins))
-        width = int(self.offsets[-1])
+    def singles(self) -> tuple[Floats, Integers, Floats]:
+        """p(u | x) of all sources side by side, where those of each begin, and e^−ε."""
+        columns, mass, begins, offsets, shrink = self.records
+        row = np.repeat(np.arange(self.values.size), np.diff(begins))
+        width = int(offsets[-1])
         flat = np.zeros(self.values.size * width)
-        for codes, offset in zip(self.columns, self.offsets[:-1], strict=True):
-            flat += np.bincount(row * width + offset + codes, self.mass, minlength=flat.size)
-        return flat.reshape(self.values.size, width)
+        for codes, offset in zip(columns, offsets[:-1], strict=True):
+            flat += np.bincount(row * width + offset + codes, mass, minlength=flat.size)
+        return flat.reshape(self.values.size, width), offsets, shrink
 
     def climb(
         self,
-        pairs: NDArray[np.int64],
-        inside: NDArray[np.bool_],
+        pairs: Integers,
+        inside: Booleans,
         rng: np.random.Generator,
         progress: Callable[[int], None],
     ) -> Floats:
         """ln of the ratios that starts climb to, sources in random order; ``inside`` becomes the sets."""
         from deptriad.witnesses import _ascent_kernels
 
-        records = _ascent_kernels.Records(
-            self.columns, self.mass, self.begins, self.offsets, self.shrink
-        )
         value = np.empty(len(pairs))
         places = np.tile(np.arange(self.sources.size), (len(pairs), 1))
         orders = rng.permuted(places, axis=1)
         for start in range(0, len(pairs), TOGETHER):
             some = slice(start, start + TOGETHER)
-            value[some] = _ascent_kernels.ascents(records, pairs[some], orders[some], inside[some])
+            each = pairs[some], orders[some], inside[some]
+            value[some] = _ascent_kernels.ascents(self.records, *each)
             progress(len(pairs[some]))
         return value
 
@@ -96,7 +92,7 @@ def best_sets(
     """The pair and the sets of the best ascent: first from the sets of single sources, then from random ones."""
     from deptriad.witnesses import _ascent_kernels
 
-    search = _Search.of(coded, budgets, target)
+    search = _Search(coded, budgets, target)
     empty: list[tuple[int, ...]] = [() for _ in coded.names]
     values = search.values
     if values.size < 2 or not search.sources.size:
@@ -105,7 +101,7 @@ def best_sets(
     count = min(PROMISING, len(pairs))
     tell = _teller(progress, 2 * len(pairs) + count * starts)
     singles = np.empty((len(pairs), int(search.offsets[-1])), dtype=np.bool_)
-    _ascent_kernels.single_sets(search.table(), search.offsets, search.shrink, pairs, singles)
+    _ascent_kernels.single_sets(*search.singles(), pairs, singles)
     tried = np.concatenate([pairs, pairs])
     inside = np.concatenate([singles, _random_sets(singles.shape, rng)])
     value = search.climb(tried, inside, rng, tell)
@@ -126,7 +122,7 @@ def best_sets(
     return (int(values[pair[0]]), int(values[pair[1]])), empty
 
 
-def _screened(search: _Search) -> NDArray[np.int64]:
+def _screened(search: _Search) -> Integers:
     """All ordered pairs of target values, or those that single sources tell apart best."""
     from deptriad.witnesses import _ascent_kernels
 
@@ -134,11 +130,11 @@ def _screened(search: _Search) -> NDArray[np.int64]:
     pairs = np.array(np.nonzero(~np.eye(count, dtype=np.bool_)), dtype=np.int64).T.copy()
     if len(pairs) <= SCREENED:
         return pairs
-    score = _ascent_kernels.pair_scores(search.table(), search.offsets, search.shrink, pairs)
+    score = _ascent_kernels.pair_scores(*search.singles(), pairs)
     return pairs[np.sort(np.argsort(-score, kind="stable")[:SCREENED])]
 
 
-def _random_sets(shape: tuple[int, int], rng: np.random.Generator) -> NDArray[np.bool_]:
+def _random_sets(shape: tuple[int, int], rng: np.random.Generator) -> Booleans:
     """Sets of random values, from sparse to full."""
     return np.asarray(rng.random(shape) < rng.uniform(0.2, 0.8, size=(shape[0], 1)))
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from deptriad.data.coded_records import (
     Coded,
@@ -15,17 +16,14 @@ from deptriad.data.coded_records import (
     column,
     within_range,
 )
+from deptriad.data.schema import Schema
 from deptriad.utils.arrays import Floats, as_whole
 from deptriad.utils.by_name import budgets_for_each
+from deptriad.utils.errors import refuse_other
+from deptriad.utils.progress import Progress
 from deptriad.witnesses.attained import checksum, log_ratio, random_half
 from deptriad.witnesses.result import Witness
 from deptriad.witnesses.search import best_sets
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from deptriad.data.schema import Schema
-    from deptriad.utils.progress import Progress
 
 STARTS = 32
 """Random starts for a pair of target values: on hard face attributes they mostly, not always, reach what 200 do."""
@@ -141,8 +139,7 @@ def _found(
     weight: str | None = None,
 ) -> Witness:
     as_whole(starts, "starts", 1)
-    if split not in ("half", None):
-        raise ValueError(f"split is {split!r}, expected 'half' or None")
+    refuse_other(split, ("half", None), "split")
     if not isinstance(rng, np.random.Generator | None):
         raise ValueError(f"rng is {rng!r}, expected a numpy.random.Generator or None")
     seed = int((rng or np.random.default_rng()).integers(2**63))
