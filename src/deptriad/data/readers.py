@@ -90,8 +90,8 @@ def _file(path: str, query: str | None, schema: Schema | None) -> Any:
     connection = duckdb.connect()
     connection.execute(SETTINGS)
     with reading(path):
-        read = _parquet if "parquet" in kinds else _csv
-        relation = read(connection, paths, schema)
+        [kind] = kinds
+        relation = READERS[str(kind)](connection, paths, schema)
         if query is None:
             return relation
         refuse_unsafe(connection, query)
@@ -282,6 +282,10 @@ def _header(connection: Any, path: str, delimiter: str) -> list[str]:
         )
     _refuse_names(names, path)
     return names
+
+
+READERS = {"csv": _csv, "parquet": _parquet}
+"""What reads each kind of file that a suffix stands for."""
 
 
 # --- errors ---------------------------------------------------------------------------------------------------
