@@ -39,6 +39,16 @@ def analyze(
     progress
         Called with the number of pairs done, and of all pairs.
 
+    Returns
+    -------
+    Analysis
+        A triad for every ordered pair; with an uncertainty, one that bounds all tables it leaves possible.
+
+    Raises
+    ------
+    ValueError
+        The uncertainty does not fit the prior, such as Spread with one group.
+
     Examples
     --------
     >>> import deptriad as dt

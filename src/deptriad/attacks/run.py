@@ -72,6 +72,16 @@ def attack(
     progress
         Called with the steps done and their number.
 
+    Returns
+    -------
+    AttackResult
+        Scores of the attacker beside guesses without reports and without noise, and the audit.
+
+    Raises
+    ------
+    ValueError
+        An attribute or attacker of no such name, or too few records to learn from and to guess.
+
     Examples
     --------
     >>> import numpy as np
@@ -119,6 +129,11 @@ def attack_all(
         Their names; by default all attributes of the strategy's schema about which the attacker sees any report.
     records, strategy, attacker, own, train, analysis, ceiling, level, sample, rng, progress
         As for ``attack``.
+
+    Returns
+    -------
+    AttackResults
+        A result for each target, by name.
     """
     from deptriad.attacks.field import Field
     from deptriad.attacks.result import AttackResults

@@ -121,6 +121,11 @@ def marginal_study(
     progress
         Called with the number of collections done, and of all.
 
+    Returns
+    -------
+    Study
+        A distance for each strategy and budget, which prints as a table.
+
     Examples
     --------
     >>> import numpy as np

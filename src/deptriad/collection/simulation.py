@@ -43,6 +43,11 @@ def simulate(
     rng
         Source of chance; by default a new generator, seeded by the operating system.
 
+    Returns
+    -------
+    Simulation
+        What ``estimate`` takes in place of a frame of reports.
+
     Examples
     --------
     >>> import numpy as np

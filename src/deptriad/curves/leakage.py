@@ -50,6 +50,11 @@ def triad(
     calibrate_at
         Budget ε₀ at which a table's triad is made exact instead of at 0. It is a bound for ε ≥ ε₀ only.
 
+    Returns
+    -------
+    Triad
+        Its ``leakage`` is an upper bound for every budget; ``exact`` says whether phi is the true maximum.
+
     Examples
     --------
     >>> import deptriad as dt
@@ -92,6 +97,11 @@ def triads(tables: Many) -> Triad:
     tables
         Tables of any shapes: array-likes and Conditionals, or an array of three dimensions. Or boxes of any shapes.
 
+    Returns
+    -------
+    Triad
+        One object that holds arrays: an entry for each table.
+
     Examples
     --------
     >>> import deptriad as dt
@@ -118,6 +128,11 @@ def uncalibrated(table: ArrayLike | Conditional) -> Triad:
     γ is kept for each pair of target values, since over all pairs it would equal α (maths §2); the triad holds the
     largest chord of any pair.
 
+    Returns
+    -------
+    Triad
+        With γ of the paper in the place of beta.
+
     Examples
     --------
     >>> import deptriad as dt
@@ -141,6 +156,11 @@ def profile(x: ArrayLike | Conditional | Box, *, tolerance: float = 1e-4) -> Pro
         An array-like, a Conditional, or a Box.
     tolerance
         For a box: how far a chord may lie above the certificate, relative to e^leakage − 1, before a knot is added.
+
+    Returns
+    -------
+    Profile
+        The exact curve of a table; of a box, a curve above that of every table inside.
 
     Examples
     --------
@@ -192,6 +212,11 @@ def leakages(tables: Many, epsilons: ArrayLike) -> Floats:
         As in ``triads``: tables or boxes, of any shapes.
     epsilons
         A budget ≥ 0 for each table, or one for all of them.
+
+    Returns
+    -------
+    array
+        A number for each table; never below the truth, never above its budget.
 
     Examples
     --------
@@ -258,6 +283,11 @@ def where(x: ArrayLike | Conditional | Box, epsilon: float) -> Explanation:
         An array-like, a Conditional or a Box; the latter two carry the names of attributes and values.
     epsilon
         Budget of the source's mechanism.
+
+    Returns
+    -------
+    Explanation
+        The two target values, the source values that tell them apart, and the leakage that these attain.
 
     Examples
     --------

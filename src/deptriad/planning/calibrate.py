@@ -65,6 +65,11 @@ def calibrate(
     progress
         Called with the number of steps done, and None.
 
+    Returns
+    -------
+    Plan
+        Budgets and mechanisms by attribute; each total is recomputed, and none is above its promise.
+
     Raises
     ------
     ValueError

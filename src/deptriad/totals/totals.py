@@ -81,6 +81,16 @@ def target_total(
     target
         Its name; needed only where there are no tables, since nothing else is released.
 
+    Returns
+    -------
+    Total
+        Two estimates, and a certified bound with its proof.
+
+    Raises
+    ------
+    ValueError
+        Tables of different target values, or budgets that are not theirs.
+
     Examples
     --------
     The target is the exclusive or of two fair coins: each alone says nothing, both together do.

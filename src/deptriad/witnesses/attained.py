@@ -36,6 +36,11 @@ def attained(
     weights
         Weights of codes, needed if the witness was found with some; those of a frame are in its column.
 
+    Returns
+    -------
+    float
+        The log-likelihood ratio of the witness's sets on these records, rounded down.
+
     Examples
     --------
     >>> import numpy as np

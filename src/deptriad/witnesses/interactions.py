@@ -135,6 +135,11 @@ def interactions(
     progress
         Called with the attributes done and their number.
 
+    Returns
+    -------
+    Interactions
+        The triples that exceed their sum most, first.
+
     Examples
     --------
     >>> import pandas as pd

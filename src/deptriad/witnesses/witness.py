@@ -68,6 +68,11 @@ def witness(
     progress
         Called with the ascents done and their number.
 
+    Returns
+    -------
+    Witness
+        The sets, the pair of target values, and the leakage that the records attain.
+
     Examples
     --------
     >>> import deptriad as dt
