@@ -9,20 +9,27 @@ share the pairs and nothing else. Tables are laid end to end: all single attribu
 from __future__ import annotations
 
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
 from deptriad.utils.arrays import Floats, Integers
-from deptriad.utils.compiled import FEW, compiled
+from deptriad.utils.compiled import FEW, both_ways, compiled
 
 SMALL = 256
 """Cells a byte can number; they are counted in four copies: adding to one cell twice in a row would have to wait."""
 
-Pairs = tuple[Integers, Integers, Integers, Integers]
-"""Of every pair its two rows of codes, its width and where its cells start."""
+
+class Pairs(NamedTuple):
+    """Of every pair its two rows of codes, its width and where its cells start."""
+
+    firsts: Integers
+    seconds: Integers
+    widths: Integers
+    starts: Integers
+
 
 ONE_AT_A_TIME = Lock()
 """Not every threading layer of numba bears two parallel kernels at once, as Dask's threads would run them."""
@@ -61,27 +68,21 @@ def _count_pair(codes, i, j, width, start, stop, records):
         _count_large(codes[i], codes[j], width, records[start:stop])
 
 
-@compiled()
-def _few_pairs(codes, firsts, seconds, widths, starts, records):
-    for pair in range(firsts.size):
-        i, j = firsts[pair], seconds[pair]
-        _count_pair(codes, i, j, widths[pair], starts[pair], starts[pair + 1], records)
+@both_ways
+def _all_pairs(codes, pairs, records):
+    for pair in prange(pairs.firsts.size):
+        i, j = pairs.firsts[pair], pairs.seconds[pair]
+        start, stop = pairs.starts[pair], pairs.starts[pair + 1]
+        _count_pair(codes, i, j, pairs.widths[pair], start, stop, records)
 
 
 @compiled(parallel=True)
-def _many_pairs(codes, firsts, seconds, widths, starts, records):
-    for pair in prange(firsts.size):
-        i, j = firsts[pair], seconds[pair]
-        _count_pair(codes, i, j, widths[pair], starts[pair], starts[pair + 1], records)
-
-
-@compiled(parallel=True)
-def _weighted_pairs(codes, firsts, seconds, widths, starts, sources, weight, records, weights):
+def _weighted_pairs(codes, pairs, sources, weight, records, weights):
     """The same by source, and with the records' weights where there are any."""
     weighted = weight.size > 0
-    for pair in prange(firsts.size):
-        first, second = codes[firsts[pair]], codes[seconds[pair]]
-        width, start = np.int64(widths[pair]), starts[pair]
+    for pair in prange(pairs.firsts.size):
+        first, second = codes[pairs.firsts[pair]], codes[pairs.seconds[pair]]
+        width, start = np.int64(pairs.widths[pair]), pairs.starts[pair]
         for k in range(first.size):
             cell = start + first[k] * width + second[k]
             records[sources[k], cell] += 1
@@ -89,18 +90,18 @@ def _weighted_pairs(codes, firsts, seconds, widths, starts, sources, weight, rec
                 weights[sources[k], cell] += weight[k]
 
 
-def count(codes: NDArray[Any], layout: Pairs, records: Integers) -> None:
+def count(codes: NDArray[Any], pairs: Pairs, records: Integers) -> None:
     """Add a batch to the cells of every pair."""
-    if codes.shape[1] * layout[0].size < FEW:
-        _few_pairs(codes, *layout, records)
+    if codes.shape[1] * pairs.firsts.size < FEW:
+        _all_pairs(False, codes, pairs, records)
         return
     with ONE_AT_A_TIME:
-        _many_pairs(codes, *layout, records)
+        _all_pairs(True, codes, pairs, records)
 
 
 def count_weighted(
     codes: NDArray[Any],
-    layout: Pairs,
+    pairs: Pairs,
     sources: Integers,
     weight: Floats,
     records: Integers,
@@ -108,4 +109,4 @@ def count_weighted(
 ) -> None:
     """Add a batch to the cells of every pair of its source, and its weights likewise."""
     with ONE_AT_A_TIME:
-        _weighted_pairs(codes, *layout, sources, weight, records, weights)
+        _weighted_pairs(codes, pairs, sources, weight, records, weights)

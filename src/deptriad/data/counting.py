@@ -101,7 +101,7 @@ class Counter:
 
     def __call__(self, batches: Iterator[Batch]) -> list[NDArray[Any]]:
         """Count all batches."""
-        number, layout = len(self.layout.sizes), self.layout.arrays
+        number, pairs = len(self.layout.sizes), _count_kernels.Pairs(*self.layout.arrays)
         records, weights, refused = self.nothing()
         for batch in batches:
             codes = _stacked(batch[:number])
@@ -114,10 +114,10 @@ class Counter:
             if refused.any():
                 continue  # nothing is counted that will not be used
             if not (self.by or self.weighted):
-                _count_kernels.count(codes, layout, records[0])
+                _count_kernels.count(codes, pairs, records[0])
                 continue
             source = source if self.by else np.zeros(codes.shape[1], dtype=np.int64)
-            _count_kernels.count_weighted(codes, layout, source, weight, records, weights)
+            _count_kernels.count_weighted(codes, pairs, source, weight, records, weights)
         return [records.ravel(), weights.ravel(), refused.ravel()]
 
     def nothing(self) -> tuple[Integers, Floats, Integers]:
