@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 import deptriad as dt
-from deptriad.attacks.audit import audit_attack, check_mechanism
+from deptriad.attacks.audit import LEVEL, audit_attack, check_mechanism
 from deptriad.attacks.events import Counted, Cut, Preferred, choose_cuts
 from deptriad.collection.split import Separate, Split
 from deptriad.mechanisms import GRR, OLH, OUE, Channel, Staircase, mechanisms
@@ -19,8 +19,8 @@ def test_honest_mechanisms_pass_and_come_close(key, rng):
         mechanism = Channel([[0.6, 0.3, 0.1], [0.2, 0.4, 0.4], [0.3, 0.3, 0.4]])
     else:
         mechanism = mechanisms[key](4, 1.0)
+    assert check_mechanism(mechanism, rng, 40_000, level=1e-10).holds
     audit = check_mechanism(mechanism, rng, 40_000)
-    assert audit.holds
     assert audit.attained > 0.6 * mechanism.realised_epsilon
     assert 0 < audit.tested <= 8
 
@@ -44,7 +44,7 @@ def test_one_leaky_value_among_many_is_caught(rng):
 
     leaky = Claims(table)
     object.__setattr__(leaky, "epsilon", 1.0)
-    assert check_mechanism(honest, rng).holds
+    assert check_mechanism(honest, rng, level=1e-10).holds
     assert not check_mechanism(leaky, rng).holds
 
 
@@ -58,7 +58,7 @@ class Renamed(GRR):
 
 @pytest.mark.parametrize("size", [2, 5])
 def test_what_leaks_by_another_name_is_caught(size, rng):
-    assert not check_mechanism(Renamed(size, 0.2), rng, 20_000).holds
+    assert not check_mechanism(Renamed(size, 0.2), rng, 100_000).holds
 
 
 @pytest.mark.parametrize("kind", [GRR, OUE, Staircase])
@@ -153,16 +153,19 @@ def test_the_fault_is_caught_by_an_attacker_that_learns(rng):
     assert not found.audit.holds
 
 
-def test_the_honest_are_never_called_broken(rng):
-    """Promises that are nearly used up: strong dependence, one source, GRR; at a level of 1e-3 no alarm is due."""
+def test_the_honest_are_hardly_ever_called_broken(rng):
+    """Promises that are nearly used up: strong dependence, one source, GRR; an alarm each thousand audits is due.
+
+    Two audits of 60 worlds: more than 6 alarms have a chance of 5e-11.
+    """
     alarms = 0
     for _ in range(60):
         frame = world(600, rng)
         strategy = Separate(SCHEMA, {"b": GRR(2, float(rng.choice([0.2, 1.0, 3.0])))})
         found = dt.attack(frame, strategy, "a", own=True, ceiling=False, rng=rng)
-        assert found.audit.attained <= found.allowed
-        alarms += not found.holds
-    assert alarms == 0
+        assert found.audit.holds == (found.audit.attained <= found.allowed)
+        alarms += sum(not audit.holds for audit in (found.audit, *found.mechanisms))
+    assert alarms <= stats.binom.isf(1e-10, 2 * 60, LEVEL)
 
 
 def test_the_level_is_kept_where_it_is_tight(rng):
