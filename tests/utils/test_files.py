@@ -1,13 +1,16 @@
 """Output files appear whole or not at all; JSON is read with errors that name the file."""
 
+import contextlib
 import errno
 import json
 import math
 import os
+import signal
 import stat
 import subprocess
 import sys
 import threading
+import time
 from hashlib import sha256
 
 import pytest
@@ -194,6 +197,37 @@ def test_many_writers_of_one_file_do_not_disturb_each_other(tmp_path):
     assert [process.wait() for process in each] == [0] * 4
     assert set((tmp_path / "a.json").read_text()) < set("abcd")
     assert names(tmp_path) == ["a.json"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it has no timers that signal")
+def test_a_signal_at_any_moment_leaves_no_folder_and_is_not_lost(tmp_path, rng):
+    arrived = 0
+
+    def end(*_):
+        nonlocal arrived
+        arrived += 1
+        raise SystemExit(128 + signal.SIGTERM)
+
+    usual = {
+        signal.SIGTERM: signal.signal(signal.SIGTERM, end),
+        signal.SIGALRM: signal.signal(
+            signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGTERM)
+        ),
+    }
+    sent, times = 0, 400
+    try:
+        for delay in rng.uniform(1e-6, 1.5e-3, times):
+            with contextlib.suppress(SystemExit):
+                sent += 1
+                signal.setitimer(signal.ITIMER_REAL, delay)
+                with files.whole(tmp_path / "a.txt") as partial:
+                    partial.write_text("new")
+                time.sleep(10.0)
+    finally:
+        for number, handler in usual.items():
+            signal.signal(number, handler)
+    assert (arrived, sent) == (times, times)
+    assert [path.name for path in tmp_path.iterdir()] in ([], ["a.txt"])
 
 
 def test_folders_that_are_not_ours_stay(tmp_path):

@@ -171,7 +171,7 @@ def test_an_unknown_name_is_a_key_error_with_a_close_one(kind):
     found = {
         "totals": lambda: dt.Totals([dt.target_total({"one": coin}, {"one": 1.0})]),
         "check": lambda: Check([Checked("heads", 1.0, 2.5, 3.5, 3.4, 3.0)]),
-        "compare": lambda: dt.Plan(
+        "compare": lambda: dt.Plan.asking_all(
             dt.Schema([dt.Attribute("heads", ["no", "yes"], missing="error")]),
             *({"heads": 1.0}, {"heads": "grr"}, {"heads": 1.0}, "certified", "even"),
             {"heads": dict.fromkeys(("own", "paired", "pairwise", "certified", "budgets"), 1.0)},

@@ -12,16 +12,17 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import prange
 
 from deptriad.curves._box_kernels import TERM_ERROR, Edges, Question, settle_pair, tile_bound
 from deptriad.curves._table_kernels import excluded_mass, largest_ratio
 from deptriad.utils.arrays import Booleans, Floats, Integers
-from deptriad.utils.compiled import FEW, both_ways, compiled
+from deptriad.utils.compiled import compiled, part
+from deptriad.utils.heap import heap_up, smallest
 from deptriad.utils.rounding import ENTRY, ROUNDOFF
+from deptriad.utils.threads import in_blocks
 
-LITTLE = FEW // 50
-"""rows² · columns of all boxes together up to which one thread does them."""
+WORK = 50
+"""Additions that settling a pair takes, times its columns."""
 
 
 class Boxes(NamedTuple):
@@ -73,7 +74,7 @@ def laid_out(lower: list[Floats], upper: list[Floats]) -> Boxes:
     return boxes
 
 
-@compiled()
+@part()
 def _box(boxes, k):
     """Edges, spare and surplus of one box."""
     rows, columns, start = boxes.rows[k], boxes.columns[k], boxes.starts[k]
@@ -89,11 +90,12 @@ def _box(boxes, k):
 # --- once for each box ----------------------------------------------------------------------------------------
 
 
-@compiled()
+@part()
 def _remainder(edge, roundings):
     """1 − Σ of a row, which may be tiny beside the terms: summed with its errors, but for the terms' own roundings."""
     total, error, plain = 1.0, 0.0, 0.0
-    for value in edge:
+    for u in range(edge.size):
+        value = edge[u]
         new = total - value
         back = new - total
         error += (total - (new - back)) - (value + back)  # what this step lost (Knuth)
@@ -101,7 +103,7 @@ def _remainder(edge, roundings):
     return (total + error) + roundings * ROUNDOFF * plain
 
 
-@compiled()
+@part()
 def _extremes(lower, upper):
     """α and δ of a box, rounded up like those of a table."""
     rows, columns = lower.shape
@@ -130,15 +132,15 @@ def _prepare(boxes):
 # --- E_γ --------------------------------------------------------------------------------------------------------
 
 
-@compiled()
-def _bounds(box, prices, gamma):
-    """The certificate of every ordered pair at the prices of its rows, every term rounded up."""
+@part()
+def _lowered_bounds(box, prices, gamma):
+    """Minus the certificate of every ordered pair at the prices of its rows, every term rounded up."""
     lower, upper, spare, surplus = box
     rows, columns = lower.shape
     high_priced, low_priced = np.empty((rows, columns)), np.empty((rows, columns))
     more_constant, less_constant = np.empty(rows), np.empty(rows)
     for x in range(rows):
-        mu, nu = prices[x]
+        mu, nu = prices[x, 0], prices[x, 1]
         more_constant[x] = (1.0 - mu) * spare[x]
         less_constant[x] = gamma * (1.0 - nu) * surplus[x]
         for u in range(columns):
@@ -147,62 +149,66 @@ def _bounds(box, prices, gamma):
             low_priced[x, u] = gamma * (low + (1.0 - nu) * wide) * (1.0 - TERM_ERROR)
     bounds = np.empty((rows, rows))
     tile_bound(high_priced, low_priced, more_constant, less_constant, bounds, 0, rows)
-    return bounds.reshape(rows * rows) * (1.0 + (columns + 4) * ROUNDOFF)
+    lowered = np.empty(rows * rows)
+    for place in range(lowered.size):
+        lowered[place] = -bounds[place // rows, place % rows] * (1.0 + (columns + 4) * ROUNDOFF)
+    return lowered
 
 
 @compiled()
-def _stick(boxes, k, eta, floor, nodes):
-    """E_γ of a box at γ = 1 + η: a bound, gap and mass of the event that comes closest, and whether that meets it.
+def _sticks(boxes, which, eta, floor, nodes, result, start, stop):
+    """E_γ of boxes at γ = 1 + η: a bound, gap and mass of the event that comes closest, and whether that meets it.
 
     Pairs are settled by falling bound until what is attained spares the rest. Pairs below ``floor`` are not looked
     into: the bound is the floor where all are, and gap and mass are 0.
     """
-    box = _box(boxes, k)
-    gamma = 1.0 + eta
-    rows, columns = box.lower.shape
-    prices = boxes.prices[boxes.row_starts[k] : boxes.row_starts[k] + rows]
-    event = boxes.event[boxes.column_starts[k] : boxes.column_starts[k] + columns]
-    near = np.empty(columns, dtype=np.bool_)
-    highest, reached, gap, lower = floor, floor, 0.0, 0.0
-    bounds = _bounds(box, prices, gamma)
-    for place in np.argsort(-bounds):
-        if bounds[place] <= reached * (1.0 + 1e-12):  # near enough as it is
-            highest = max(highest, bounds[place])
-            break
-        x, y = place // rows, place % rows
-        question = Question(gamma, reached, nodes)
-        bound, above, below, mu, nu = settle_pair(box, x, y, question, prices, near)
-        if eta == 0.0:  # never later, so that no answer depends on what else was asked
-            prices[x, 0], prices[y, 1] = mu, nu
-        highest = max(highest, bound)
-        if above - gamma * below > reached:
-            reached, gap, lower = above - gamma * below, above - below, below
-            boxes.pair[k, 0], boxes.pair[k, 1] = x, y
-            event[:] = near
-    exact = highest <= reached * (1.0 + 1e-12) + 1e-14 * (gap + lower)
-    bound = min(highest * (1.0 + (2 * columns + 4) * ROUNDOFF), 1.0)
-    return bound, gap, lower, 1.0 if exact else 0.0
-
-
-@both_ways
-def _sticks(boxes, which, eta, floor, nodes, result):
-    for i in prange(which.size):
-        result[i] = _stick(boxes, which[i], eta[i], floor[i], nodes)
+    for i in range(start, stop):
+        k, gamma = which[i], 1.0 + eta[i]
+        box = _box(boxes, k)
+        rows, columns = box.lower.shape
+        prices = boxes.prices[boxes.row_starts[k] : boxes.row_starts[k] + rows]
+        event = boxes.event[boxes.column_starts[k] : boxes.column_starts[k] + columns]
+        near = np.empty(columns, dtype=np.bool_)
+        highest, reached, gap, lower = floor[i], floor[i], 0.0, 0.0
+        lowered = _lowered_bounds(box, prices, gamma)
+        heap = np.empty(lowered.size, dtype=np.int64)
+        heap_up(lowered, heap, lowered.size)
+        for waiting in range(lowered.size, 0, -1):
+            place = smallest(lowered, heap, waiting)
+            if -lowered[place] <= reached * (1.0 + 1e-12):  # near enough as it is
+                highest = max(highest, -lowered[place])
+                break
+            x, y = place // rows, place % rows
+            question = Question(gamma, reached, nodes)
+            bound, above, below, mu, nu = settle_pair(box, x, y, question, prices, near)
+            if eta[i] == 0.0:  # never later, so that no answer depends on what else was asked
+                prices[x, 0], prices[y, 1] = mu, nu
+            highest = max(highest, bound)
+            if above - gamma * below > reached:
+                reached, gap, lower = above - gamma * below, above - below, below
+                boxes.pair[k, 0], boxes.pair[k, 1] = x, y
+                for u in range(columns):
+                    event[u] = near[u]
+        # a row sums to 1, so what edges leave of it is only known to roundings of 1, however small E is beside them
+        rounding = (2 * columns + 40) * ROUNDOFF * (1.0 + gamma)
+        exact = highest <= reached * (1.0 + 1e-12) + rounding
+        result[i, 0] = min(highest * (1.0 + (2 * columns + 4) * ROUNDOFF), 1.0)
+        result[i, 1], result[i, 2], result[i, 3] = gap, lower, 1.0 if exact else 0.0
 
 
 def many_sticks(boxes: Boxes, which: Integers, eta: Floats, floor: Floats, nodes: int) -> Floats:
-    """``_stick`` of each box that is asked, none of them twice: a row of four numbers each."""
+    """E_γ of each box that is asked, none of them twice: a row of four numbers each, as of ``_sticks``."""
     result = np.empty((which.size, 4))
     rows, columns = boxes.rows[which], boxes.columns[which]
-    much = which.size > 1 and (rows * rows * columns).sum() > LITTLE
-    _sticks(much, boxes, which, eta, floor, nodes, result)
+    work = WORK * (rows * rows * columns).sum()
+    in_blocks(_sticks, which.size, work, boxes, which, eta, floor, nodes, result)
     return result
 
 
 # --- the second knot of a triad -----------------------------------------------------------------------------------
 
 
-@compiled()
+@part()
 def _answer(eta, bound, last, focus):
     """Leakage that chords through knots 0 … last, flat after that, allow at a budget."""
     best = bound[last] / focus
@@ -212,16 +218,19 @@ def _answer(eta, bound, last, focus):
     return math.log1p(best)
 
 
-@compiled()
+@part()
 def _best_knot(eta, bound, focuses):
     last = eta.size - 1
     if last < 2:
         return last
-    worst = np.zeros(eta.size)
-    looser = np.zeros(eta.size, dtype=np.bool_)
-    two_etas, two_bounds = np.zeros(2), np.empty(2)
-    two_bounds[0] = bound[0]
-    for focus in focuses:
+    worst = np.empty(eta.size)
+    looser = np.empty(eta.size, dtype=np.bool_)
+    for k in range(eta.size):
+        worst[k], looser[k] = 0.0, False
+    two_etas, two_bounds = np.empty(2), np.empty(2)
+    two_etas[0], two_bounds[0] = 0.0, bound[0]
+    for place in range(focuses.size):
+        focus = focuses[place]
         curve = _answer(eta, bound, last, focus)
         at_last = 0.0
         for k in range(last, 0, -1):
@@ -237,11 +246,11 @@ def _best_knot(eta, bound, focuses):
     return best if worst[last] > 1.1 * worst[best] else last
 
 
-@both_ways
-def _best_knots(etas, bounds, starts, counts, focuses, best):
-    for k in prange(counts.size):
-        stop = starts[k] + counts[k]
-        knot = _best_knot(etas[starts[k] : stop], bounds[starts[k] : stop], focuses)
+@compiled()
+def _best_knots(etas, bounds, starts, counts, focuses, best, start, stop):
+    for k in range(start, stop):
+        end = starts[k] + counts[k]
+        knot = _best_knot(etas[starts[k] : end], bounds[starts[k] : end], focuses)
         best[k] = starts[k] + knot
 
 
@@ -254,5 +263,6 @@ def best_knots(
     so far says little about ordinary budgets.
     """
     best = np.empty(counts.size, dtype=np.int64)
-    _best_knots(counts.size >= LITTLE // 10, etas, bounds, starts, counts, focuses, best)
+    work = 10 * WORK * counts.size
+    in_blocks(_best_knots, counts.size, work, etas, bounds, starts, counts, focuses, best)
     return best

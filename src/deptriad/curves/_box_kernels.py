@@ -12,13 +12,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import prange
 
 from deptriad.curves._program_kernels import program
 from deptriad.curves._table_kernels import by_tiles, positive
 from deptriad.utils.arrays import Booleans, Floats, Integers
-from deptriad.utils.compiled import FEW, SUM, both_ways, compiled
-from deptriad.utils.rounding import ROUNDOFF
+from deptriad.utils.compiled import SUM, compiled, part
+from deptriad.utils.heap import heap_up, smallest
+from deptriad.utils.rounding import ENTRY, ROUNDOFF
+from deptriad.utils.threads import in_blocks
 
 FREE, IN, OUT = 0, 1, 2
 
@@ -54,7 +55,7 @@ class Question(NamedTuple):
     nodes: int
 
 
-@compiled(fastmath=SUM)
+@part(fastmath=SUM)
 def _positive_difference(a, c):
     total = 0.0
     for u in range(a.size):
@@ -71,23 +72,16 @@ def tile_bound(high_priced, low_priced, more_constant, less_constant, bounds, st
             bounds[x, y] = total + more_constant[x] + less_constant[y] if x != y else 0.0
 
 
-@both_ways
-def _tile_bounds(high_priced, low_priced, more_constant, less_constant, bounds, tiles, width):
-    for tile in prange(tiles):
-        start, stop = tile * width, (tile + 1) * width
-        tile_bound(high_priced, low_priced, more_constant, less_constant, bounds, start, stop)
-
-
 def price_bounds(
     high_priced: Floats, low_priced: Floats, more_constant: Floats, less_constant: Floats
 ) -> Floats:
     """Σ (a − c)₊ + constants for every ordered pair: the certificate with one price for each row in each role."""
     bounds = np.empty((len(high_priced), len(high_priced)))
-    by_tiles(_tile_bounds, high_priced, low_priced, more_constant, less_constant, bounds)
+    by_tiles(tile_bound, high_priced, low_priced, more_constant, less_constant, bounds)
     return bounds
 
 
-@compiled()
+@part()
 def _slide(value, slope, state, drift, longest):
     """Least t in [0, longest] that minimises Σ (value + t·slope)₊ + t·drift, a convex function of t.
 
@@ -103,21 +97,24 @@ def _slide(value, slope, state, drift, longest):
         return 0.0
     turns = np.empty(size)
     change = np.empty(size)
-    count = 0
+    count = np.int64(0)
     for u in range(size):
         if state[u] == FREE and slope[u] != 0.0:
             turn = -value[u] / slope[u]
             if 0.0 < turn < longest:
                 turns[count], change[count] = turn, abs(slope[u])
                 count += 1
-    for k in np.argsort(turns[:count]):
+    heap = np.empty(count, dtype=np.int64)
+    heap_up(turns, heap, count)
+    for waiting in range(count, 0, -1):
+        k = smallest(turns, heap, waiting)
         rate += change[k]
         if rate >= 0.0:
             return turns[k]
     return longest
 
 
-@compiled()
+@part()
 def _terms(pair, gamma, mu, nu, value):
     """a − γc of every source value at prices μ, ν; 0 where it is within rounding of 0: a kink."""
     low, wide, low2, wide2 = pair.low, pair.wide, pair.low2, pair.wide2
@@ -128,7 +125,7 @@ def _terms(pair, gamma, mu, nu, value):
         value[u] = a - c if abs(a - c) > 4e-16 * size else 0.0
 
 
-@compiled()
+@part()
 def _step(pair, gamma, mu, nu, direction, kink):
     """The direction's unit step in (μ, ν): along an axis, or along the line on which one term stays 0."""
     if direction < 4:
@@ -142,7 +139,7 @@ def _step(pair, gamma, mu, nu, direction, kink):
     return sign * gamma * wide2[kink] / norm, -sign * wide[kink] / norm
 
 
-@compiled()
+@part()
 def _room(price, step):
     """How far a price in [0, 1] can go along a step."""
     if step == 0.0:
@@ -150,7 +147,7 @@ def _room(price, step):
     return (1.0 - price) / step if step > 0.0 else -price / step
 
 
-@compiled()
+@part()
 def _kinks(pair, value, state, found):
     """The first few free terms that are 0 and move with a price."""
     wide, wide2 = pair.wide, pair.wide2
@@ -163,7 +160,7 @@ def _kinks(pair, value, state, found):
     return count
 
 
-@compiled()
+@part()
 def _price(pair, gamma, mu, nu, state, value):
     """Prices that minimise a pair's certificate, from a first guess; leaves its terms in ``value``.
 
@@ -202,7 +199,7 @@ def _price(pair, gamma, mu, nu, state, value):
     return _certificate(pair, gamma, mu, nu, state), mu, nu
 
 
-@compiled()
+@part()
 def _certificate(pair, gamma, mu, nu, state):
     """The bound that prices μ, ν prove, every term rounded up."""
     low, wide, low2, wide2, spare, surplus = pair
@@ -218,7 +215,7 @@ def _certificate(pair, gamma, mu, nu, state):
     return total + low.size * ROUNDOFF * bulk  # terms that are in may cancel
 
 
-@compiled()
+@part()
 def _attained(pair, inside):
     """Largest g(S) and, with it, least h(S) of the event S over the two rows of a box."""
     low, wide, low2, wide2, spare, surplus = pair
@@ -230,7 +227,7 @@ def _attained(pair, inside):
     return more + min(extra, spare), less + max(0.0, extra2 - surplus)
 
 
-@compiled()
+@part()
 def _round_event(pair, gamma, state, value, event):
     """The best event near a priced one: terms above 0 are in, those at 0 are tried both ways.
 
@@ -249,7 +246,8 @@ def _round_event(pair, gamma, state, value, event):
         more, less = _attained(pair, inside)
         if choice == 0 or more - gamma * less > best_more - gamma * best_less:
             best_more, best_less = more, less
-            event[:] = inside
+            for u in range(event.size):
+                event[u] = inside[u]
     branch = -1
     for k in range(kinks):
         width = wide[found[k]] + gamma * wide2[found[k]]
@@ -258,21 +256,30 @@ def _round_event(pair, gamma, state, value, event):
     return best_more, best_less, branch
 
 
-@compiled()
-def _settle(pair, question, mu, nu, event):
-    """Hockey stick of a pair of box rows: a bound, and g(S), h(S) of the event S that comes closest to it.
+@part()
+def settle_pair(box, x, y, question, prices, event):
+    """Hockey stick of two rows of a box: a bound, g(S), h(S) of the event S that comes closest, the prices μ, ν.
 
     Branches on terms at 0 until the bound is met or so many nodes are used up. What cannot rise above ``floor`` is
-    not looked into: the bound is then the floor. Leaves S in ``event``; returns the prices of the first node too.
+    not looked into: the bound is then the floor. Leaves S in ``event``; the prices are those of the first node. At
+    γ = 1 a bound that is not met is compared with the paper's program, so that it is never above that.
     """
+    lower, upper, spare, surplus = box
     gamma, floor, nodes = question
-    size = pair.low.size
-    value = np.empty(size)
-    near = np.empty(size, dtype=np.bool_)
+    size = lower.shape[1]
+    wide, wide2 = np.empty(size), np.empty(size)
+    for u in range(size):
+        wide[u], wide2[u] = upper[x, u] - lower[x, u], upper[y, u] - lower[y, u]
+    pair = Pair(lower[x], wide, lower[y], wide2, spare[x], surplus[y])
+    value, near = np.empty(size), np.empty(size, dtype=np.bool_)
+    state = np.empty(size, dtype=np.int8)
     states = np.empty((nodes + 2, size), dtype=np.int8)
     promise = np.empty(nodes + 2)
-    states[0], promise[0] = FREE, np.inf
+    promise[0] = np.inf
+    for u in range(size):
+        states[0, u] = FREE
     best, best_more, best_less, unsettled = floor, 0.0, 0.0, floor
+    mu, nu = prices[x, 0], prices[y, 1]
     first_mu, first_nu = mu, nu
     waiting, used = 1, 0
     while waiting > 0:
@@ -280,7 +287,8 @@ def _settle(pair, question, mu, nu, event):
         if used == nodes:
             unsettled = max(unsettled, promise[waiting])
             continue
-        state = states[waiting].copy()
+        for u in range(size):
+            state[u] = states[waiting, u]
         bound, mu, nu = _price(pair, gamma, mu, nu, state, value)
         bound = min(bound, promise[waiting])
         used += 1
@@ -289,39 +297,32 @@ def _settle(pair, question, mu, nu, event):
         more, less, branch = _round_event(pair, gamma, state, value, near)
         if used == 1 or more - gamma * less > best:
             best_more, best_less = more, less
-            event[:] = near
+            for u in range(size):
+                event[u] = near[u]
             best = max(best, more - gamma * less)
         if branch < 0 or bound <= best * (1.0 + 1e-14) + 8 * ROUNDOFF * best_more:
             unsettled = max(unsettled, bound)
             continue
-        for choice in (OUT, IN):
-            states[waiting] = state
-            states[waiting, branch] = choice
+        for choice in range(2):
+            for u in range(size):
+                states[waiting, u] = state[u]
+            states[waiting, branch] = IN if choice else OUT
             promise[waiting] = bound
             waiting += 1
-    return max(best, unsettled), best_more, best_less, first_mu, first_nu
+    highest = max(best, unsettled)
+    if gamma == 1.0 and highest > best_more - best_less:
+        by_program, _, _ = program(lower[x], upper[x], lower[y], upper[y], spare[x], surplus[y])
+        # like φ of a table: what entries that reached us rounded may add to E, relative to A + B ≤ 2
+        by_program += 2 * ENTRY if by_program > 0.0 else 0.0
+        highest = min(highest, max(by_program, floor))
+    return highest, best_more, best_less, first_mu, first_nu
 
 
 @compiled()
-def settle_pair(box, x, y, question, prices, event):
-    """``_settle`` for one ordered pair of rows: bound, g(S), h(S), μ, ν.
-
-    At γ = 1 a bound that is not met is compared with the paper's program, so that it is never above that.
-    """
-    lower, upper, spare, surplus = box
-    wide, wide2 = upper[x] - lower[x], upper[y] - lower[y]
-    pair = Pair(lower[x], wide, lower[y], wide2, spare[x], surplus[y])
-    bound, above, below, mu, nu = _settle(pair, question, prices[x, 0], prices[y, 1], event)
-    if question.gamma == 1.0 and bound > above - below:
-        by_program, _, _ = program(lower[x], upper[x], lower[y], upper[y], spare[x], surplus[y])
-        bound = min(bound, max(by_program, question.floor))
-    return bound, above, below, mu, nu
-
-
-@both_ways
-def _settle_pairs(box, more, less, question, prices, result, event):
-    for k in prange(more.size):
-        result[k] = settle_pair(box, more[k], less[k], question, prices, event[k])
+def _settle_pairs(box, more, less, question, prices, result, event, start, stop):
+    for k in range(start, stop):
+        found = settle_pair(box, more[k], less[k], question, prices, event[k])
+        result[k, 0], result[k, 1], result[k, 2], result[k, 3], result[k, 4] = found
 
 
 def settle_pairs(
@@ -330,5 +331,6 @@ def settle_pairs(
     """``settle_pair`` for each listed pair: its five numbers in a row, and the events S themselves."""
     result = np.empty((more.size, 5))
     event = np.empty((more.size, box.lower.shape[1]), dtype=np.bool_)
-    _settle_pairs(event.size >= FEW // 10, box, more, less, question, prices, result, event)
+    arguments = box, more, less, question, prices, result, event
+    in_blocks(_settle_pairs, more.size, 10 * event.size, *arguments)
     return result, event

@@ -9,14 +9,14 @@ edges, ``surplus`` = Σ high − 1 what must be taken back from the upper ones.
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 
 from deptriad.curves._table_kernels import by_tiles, positive
 from deptriad.utils.arrays import Floats
-from deptriad.utils.compiled import SUM, both_ways, compiled
+from deptriad.utils.compiled import SUM, compiled, part
+from deptriad.utils.heap import heap_up, smallest
 
 
-@compiled()
+@part()
 def _preference(low, high, low2, high2):
     """c = M⁺/(M⁺ + M⁻) of one source value: how far the program lets it count for the event."""
     over = positive(high - low2)
@@ -25,7 +25,7 @@ def _preference(low, high, low2, high2):
     return over / (both if both > 0.0 else 1.0)
 
 
-@compiled(fastmath=SUM)
+@part(fastmath=SUM)
 def _program_bound(low, high, low2, high2, spare, surplus, mu, nu):
     """A bound on the program from any two prices μ, ν: weak duality of its two knapsacks."""
     total = mu * spare + nu * surplus
@@ -37,24 +37,27 @@ def _program_bound(low, high, low2, high2, spare, surplus, mu, nu):
     return total
 
 
-@compiled()
+@part()
 def program(low, high, low2, high2, spare, surplus):
     """The program's value: two knapsacks filled in one order of preference. Returns their prices too."""
     size = low.size
-    c = np.empty(size)
+    disfavour = np.empty(size)  # −c, so that the smallest comes first
+    heap = np.empty(size, dtype=np.int64)
     for u in range(size):
-        c[u] = _preference(low[u], high[u], low2[u], high2[u])
-    order = np.argsort(-c)
+        disfavour[u] = -_preference(low[u], high[u], low2[u], high2[u])
+    heap_up(disfavour, heap, size)
     total, mu, nu = 0.0, 0.0, 0.0
     left, left2 = spare, surplus
-    for u in order:
+    for waiting in range(size, 0, -1):
+        u = smallest(disfavour, heap, waiting)
+        c = -disfavour[u]
         total += positive(low[u] - high2[u])
         if left > 0.0:
             take = min(left, high[u] - low[u])
-            total, left, mu = total + c[u] * take, left - take, c[u]
+            total, left, mu = total + c * take, left - take, c
         if left2 > 0.0:
             take = min(left2, high2[u] - low2[u])
-            total, left2, nu = total + c[u] * take, left2 - take, c[u]
+            total, left2, nu = total + c * take, left2 - take, c
     return total, mu, nu
 
 
@@ -77,14 +80,6 @@ def _tile_program(lower, upper, spare, surplus, start, stop):
     return best
 
 
-@both_ways
-def _tile_programs(lower, upper, spare, surplus, tiles, width):
-    best = np.empty(tiles)
-    for tile in prange(tiles):
-        best[tile] = _tile_program(lower, upper, spare, surplus, tile * width, (tile + 1) * width)
-    return best
-
-
 def paper_variation(lower: Floats, upper: Floats, spare: Floats, surplus: Floats) -> float:
     """The largest value of the paper's program over ordered pairs x ≠ x'."""
-    return float(by_tiles(_tile_programs, lower, upper, spare, surplus).max())
+    return float(max(by_tiles(_tile_program, lower, upper, spare, surplus)))

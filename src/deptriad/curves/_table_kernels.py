@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-from numba import prange
 
 from deptriad.utils.arrays import Floats, Integers
-from deptriad.utils.compiled import FEW, SUM, both_ways, compiled
+from deptriad.utils.compiled import SUM, compiled, part
 from deptriad.utils.rounding import ROUNDOFF
+from deptriad.utils.threads import FEW, Result, in_blocks, in_stretches
 
 TILE = 16
 """Rows that meet all later rows together, so that they stay in the cache."""
@@ -31,25 +30,25 @@ TERM = {"contract"}
 # --- one pair of rows -----------------------------------------------------------------------------------------
 
 
-@compiled()
+@part()
 def positive(value):
     """The positive part, written so that it compiles to one instruction."""
     return value if value > 0.0 else 0.0
 
 
-@compiled(fastmath=TERM)
+@part(fastmath=TERM)
 def _excess(a, b, eta):
     """(a − γb)₊ for γ = 1 + η, as (a − b) − ηb: exact to a rounding of a − b, however small η is."""
     return positive((a - b) - eta * b)
 
 
-@compiled()
+@part()
 def _difference(a, b):
     """a − b as one term of a sum: taken apart by a reordering, it would lose all its digits."""
     return a - b
 
 
-@compiled(fastmath=SUM)
+@part(fastmath=SUM)
 def _distance(g, h):
     """Σ |g − h|."""
     total = 0.0
@@ -58,7 +57,7 @@ def _distance(g, h):
     return total
 
 
-@compiled(fastmath=SUM)
+@part(fastmath=SUM)
 def _sticks(g, h, eta):
     """Hockey sticks of g over h and of h over g at γ = 1 + η, in one pass."""
     forth = 0.0
@@ -69,7 +68,7 @@ def _sticks(g, h, eta):
     return forth, back
 
 
-@compiled(fastmath=SUM)
+@part(fastmath=SUM)
 def _event(g, h, eta):
     """Gap g(S) − h(S) and mass h(S) of the set S where g > (1 + η)h."""
     gap = 0.0
@@ -82,7 +81,7 @@ def _event(g, h, eta):
     return gap, lower
 
 
-@compiled()
+@part()
 def _climb(g, h, focus, eta):
     """Dinkelbach: from a reachable η to one that no event of this pair exceeds (maths §1), checked at the end.
 
@@ -108,12 +107,11 @@ def _climb(g, h, focus, eta):
 # A tile of rows start … stop meets all later rows. Little work runs as one tile, much of it in many, side by side.
 
 
-def by_tiles(loop: Callable[..., Any], table: Floats, *arguments: Any) -> Any:
+def by_tiles(loop: Callable[..., Result], table: Floats, *arguments: object) -> list[Result]:
     """A loop over tiles of the rows of a table; over one where a second thread would not pay."""
     rows, columns = table.shape
-    much = rows * rows * columns > 20 * FEW
-    tiles, width = (-(-rows // TILE), TILE) if much else (1, rows)
-    return loop(much, table, *arguments, tiles, width)
+    width = TILE if rows * rows * columns > 20 * FEW else rows
+    return in_stretches(loop, rows, width, table, *arguments)
 
 
 @compiled()
@@ -125,17 +123,9 @@ def _tile_distance(table, start, stop):
     return best
 
 
-@both_ways
-def _tile_distances(table, tiles, width):
-    best = np.empty(tiles)
-    for tile in prange(tiles):
-        best[tile] = _tile_distance(table, tile * width, (tile + 1) * width)
-    return best
-
-
 def largest_distance(table: Floats) -> float:
     """max over pairs of rows of Σ |g − h|."""
-    return float(by_tiles(_tile_distances, table).max())
+    return float(max(by_tiles(_tile_distance, table)))
 
 
 @compiled()
@@ -148,17 +138,9 @@ def _tile_stick(table, eta, start, stop):
     return best
 
 
-@both_ways
-def _tile_sticks(table, eta, tiles, width):
-    best = np.empty(tiles)
-    for tile in prange(tiles):
-        best[tile] = _tile_stick(table, eta, tile * width, (tile + 1) * width)
-    return best
-
-
 def largest_stick(table: Floats, eta: float) -> float:
     """max over ordered pairs of rows of E_γ at γ = 1 + η."""
-    return float(by_tiles(_tile_sticks, table, eta).max())
+    return float(max(by_tiles(_tile_stick, table, eta)))
 
 
 @compiled()
@@ -184,20 +166,10 @@ def _tile_event(table, focus, eta, start, stop):
     return eta, more, less
 
 
-@both_ways
-def _tile_events(table, focus, eta, tiles, width):
-    best, more, less = np.empty(tiles), np.empty(tiles, np.int64), np.empty(tiles, np.int64)
-    for tile in prange(tiles):
-        start = tile * width
-        best[tile], more[tile], less[tile] = _tile_event(table, focus, eta, start, start + width)
-    return best, more, less
-
-
 def steepest_event(table: Floats, focus: float, eta: float) -> tuple[float, int, int]:
     """Largest η = γ − 1 with focus·η ≤ E_γ over all ordered pairs, and the pair (more likely, less likely)."""
-    best, more, less = by_tiles(_tile_events, table, focus, eta)
-    winner = best.argmax()
-    return float(best[winner]), int(more[winner]), int(less[winner])
+    found: list[tuple[float, int, int]] = by_tiles(_tile_event, table, focus, eta)
+    return max(found, key=lambda each: each[0])
 
 
 @compiled()
@@ -208,46 +180,46 @@ def largest_ratio(lower, upper):
     denominator, since the ratio of tiny numbers may overflow.
     """
     rows, columns = lower.shape
-    top, second = np.zeros(columns), np.zeros(columns)
-    top_row = np.full(columns, -1)
-    low, next_low = np.full(columns, np.inf), np.full(columns, np.inf)
-    low_row = np.full(columns, -1)
+    ends = np.empty((columns, 4))  # largest and second numerator, smallest and second denominator
+    owners = np.empty((columns, 2), dtype=np.int64)  # rows of the first of each
+    for u in range(columns):
+        ends[u, 0], ends[u, 1], ends[u, 2], ends[u, 3] = 0.0, 0.0, np.inf, np.inf
+        owners[u, 0], owners[u, 1] = -1, -1
     for x in range(rows):
         for u in range(columns):
             numerator, denominator = upper[x, u], lower[x, u]
-            if numerator > top[u]:
-                second[u] = top[u]
-                top[u], top_row[u] = numerator, x
-            elif numerator > second[u]:
-                second[u] = numerator
-            if 0.0 < denominator < low[u]:
-                next_low[u] = low[u]
-                low[u], low_row[u] = denominator, x
-            elif 0.0 < denominator < next_low[u]:
-                next_low[u] = denominator
+            if numerator > ends[u, 0]:
+                ends[u, 1] = ends[u, 0]
+                ends[u, 0], owners[u, 0] = numerator, x
+            elif numerator > ends[u, 1]:
+                ends[u, 1] = numerator
+            if 0.0 < denominator < ends[u, 2]:
+                ends[u, 3] = ends[u, 2]
+                ends[u, 2], owners[u, 1] = denominator, x
+            elif 0.0 < denominator < ends[u, 3]:
+                ends[u, 3] = denominator
     ratio, height = 1.0, 0.0
     for u in range(columns):
-        same = top_row[u] == low_row[u]
-        for numerator, denominator in (
-            (second[u] if same else top[u], low[u]),
-            (top[u], next_low[u] if same else low[u]),
-        ):
+        same = 1 if owners[u, 0] == owners[u, 1] else 0  # then one of the two gives way
+        for way in range(1 + same):
+            numerator, denominator = ends[u, same * (1 - way)], ends[u, 2 + same * way]
             if numerator > denominator:
                 ratio = max(ratio, numerator / denominator)
                 height = max(height, math.log(numerator) - math.log(denominator))
     return ratio, height
 
 
-@both_ways
-def _events(table, more, less, eta, gap, lower):
-    for k in prange(more.size):
+@compiled()
+def _events(table, more, less, eta, gap, lower, start, stop):
+    for k in range(start, stop):
         gap[k], lower[k] = _event(table[more[k]], table[less[k]], eta)
 
 
 def events(table: Floats, more: Integers, less: Integers, eta: float) -> tuple[Floats, Floats]:
     """Gap and mass of the best event of each listed ordered pair of rows at γ = 1 + η."""
     gap, lower = np.empty(more.size), np.empty(more.size)
-    _events(more.size * table.shape[1] >= 10 * FEW, table, more, less, eta, gap, lower)
+    work = more.size * table.shape[1] / 10
+    in_blocks(_events, more.size, work, table, more, less, eta, gap, lower)
     return gap, lower
 
 
@@ -278,7 +250,7 @@ def ratio_chords(table):
 # --- many small tables ----------------------------------------------------------------------------------------
 
 
-@compiled(fastmath=SUM)
+@part(fastmath=SUM)
 def excluded_mass(g, h):
     """Mass of g where h is zero."""
     total = 0.0
@@ -288,7 +260,7 @@ def excluded_mass(g, h):
     return total
 
 
-@compiled()
+@part()
 def _triad_numbers(table):
     """Logarithm of the largest ratio, largest distance and largest excluded mass of a table."""
     rows, columns = table.shape
@@ -312,9 +284,9 @@ def _triad_numbers(table):
     return height, distance, excluded
 
 
-@both_ways
-def _triads(values, starts, rows, columns, numbers):
-    for k in prange(rows.size):
+@compiled()
+def _triads(values, starts, rows, columns, numbers, start, stop):
+    for k in range(start, stop):
         table = values[starts[k] : starts[k] + rows[k] * columns[k]].reshape((rows[k], columns[k]))
         numbers[0, k], numbers[1, k], numbers[2, k] = _triad_numbers(table)
 
@@ -322,13 +294,13 @@ def _triads(values, starts, rows, columns, numbers):
 def many_triads(values: Floats, starts: Integers, rows: Integers, columns: Integers) -> Floats:
     """``_triad_numbers`` of tables laid end to end: three arrays."""
     numbers = np.empty((3, rows.size))
-    _triads(values.size >= FEW, values, starts, rows, columns, numbers)
+    in_blocks(_triads, rows.size, values.size, values, starts, rows, columns, numbers)
     return numbers
 
 
-@both_ways
-def _leakages(values, starts, rows, columns, focus, eta):
-    for k in prange(rows.size):
+@compiled()
+def _leakages(values, starts, rows, columns, focus, eta, start, stop):
+    for k in range(start, stop):
         table = values[starts[k] : starts[k] + rows[k] * columns[k]].reshape((rows[k], columns[k]))
         eta[k] = _tile_event(table, focus[k], 0.0, 0, rows[k])[0]
 
@@ -338,6 +310,6 @@ def many_leakages(
 ) -> Floats:
     """``steepest_event`` of tables laid end to end, each from its own focus: η."""
     eta = np.empty(rows.size)
-    much = (rows * rows * columns).sum() >= FEW
-    _leakages(much, values, starts, rows, columns, focus, eta)
+    work = (rows * rows * columns).sum()
+    in_blocks(_leakages, rows.size, work, values, starts, rows, columns, focus, eta)
     return eta

@@ -14,7 +14,7 @@ import numpy as np
 from deptriad.curves.exact import extremes
 from deptriad.tables.table import Box
 from deptriad.utils.arrays import Booleans, Floats, Integers
-from deptriad.utils.rounding import widening
+from deptriad.utils.rounding import ROUNDOFF, widening
 
 NODES = 400
 """How many times a pair may be branched before its bound is taken as it stands."""
@@ -92,7 +92,9 @@ class Search:
                 gap, lower = float(above - below), float(below)
                 self.pair = int(more[top]), int(less[top])
                 self.event = np.flatnonzero(events[top])
-        exact = highest <= reached * (1.0 + 1e-12) + 1e-14 * (gap + lower)
+        # as for small boxes: a row sums to 1, so what edges leave of it is only known to roundings of 1
+        rounding = (2 * self.lower.shape[1] + 40) * ROUNDOFF * (1.0 + gamma)
+        exact = highest <= reached * (1.0 + 1e-12) + rounding
         bound = min(highest * widening(2 * self.lower.shape[1]), 1.0)
         return Stick(bound, gap, lower, bool(exact))
 

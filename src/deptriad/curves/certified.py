@@ -19,7 +19,7 @@ from deptriad.curves.profile import Profile
 from deptriad.curves.triad import Triad
 from deptriad.tables.table import Box
 from deptriad.utils.arrays import Floats, Integers
-from deptriad.utils.rounding import widening
+from deptriad.utils.rounding import ENTRY, widening
 
 MOST_KNOTS = 1024
 """Where the refinement of a box's profile stops, however small the tolerance."""
@@ -105,7 +105,7 @@ def paper_triad(box: Box) -> Triad:
         return Triad(alpha=0.0, phi=0.0, delta=0.0)
     alpha, delta = extremes(box.lower, box.upper)
     phi = _program_kernels.paper_variation(box.lower, box.upper, box.spare, box.surplus)
-    phi = min(phi * widening(2 * box.shape[1]), 1.0)
+    phi = min(phi * widening(2 * box.shape[1]) + 2 * ENTRY, 1.0) if phi > 0.0 else 0.0
     return Triad(alpha=alpha, phi=phi, delta=min(delta, phi), exact=False)
 
 

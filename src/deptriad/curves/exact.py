@@ -101,7 +101,8 @@ def steepest(table: Floats, epsilon: float, eta: float = 0.0) -> tuple[float, in
 
 def _focus(epsilon: Floats, scale: float = 1.0) -> Floats:
     """1/t times a scale, which may be too large for 1/t itself to be told from 0."""
-    return np.asarray(np.exp(np.log(scale) - epsilon) / -np.expm1(-epsilon))
+    with np.errstate(over="ignore"):  # ∞ at budgets that are next to 0
+        return np.asarray(np.exp(np.log(scale) - epsilon) / -np.expm1(-epsilon))
 
 
 def table_leakage(table: Floats, budget: Floats) -> Floats:

@@ -14,6 +14,9 @@ from deptriad.utils.rounding import ENTRY, ROUNDOFF
 LARGE_BUDGET = 700.0
 """Above this ε, e^ε nears the end of the float range and logarithms take over."""
 
+FAINT = 1e-290
+"""Below this ε, products with it near the other end of the range: a leakage is then taken as the whole ε."""
+
 
 def inverse_gain(epsilon: Floats) -> Floats:
     """1/t = 1/(e^ε − 1): the focus from which a budget looks at the curve; ∞ at ε = 0, 0 at ε = ∞."""
@@ -35,12 +38,14 @@ def leakage(gap: Floats, lower: Floats, epsilon: Floats, focus: Floats) -> Float
 
 
 def outward(value: Floats, epsilon: Floats, focus: Floats) -> Floats:
-    """Rounded-up leakage: never below the truth, never above ε, exactly 0 where it is 0.
+    """Rounded-up leakage: never below the truth, never above ε, exactly 0 where it is 0 and ε is not faint.
 
     Entries off by a relative ρ change ln (1+tA)/(1+tB) by at most 2ρ·t/(1+t) = 2ρ/(1 + 1/t).
     """
+    faint = epsilon < FAINT
     widened = value * (1.0 + 16 * ROUNDOFF) + (2 * ENTRY) / (1.0 + focus)
-    return np.minimum(widened, epsilon, out=np.zeros_like(widened), where=value > 0.0)
+    widened = np.where(faint, epsilon, widened)
+    return np.minimum(widened, epsilon, out=np.zeros_like(widened), where=faint | (value > 0.0))
 
 
 def granting_rounding(gap: Floats, lower: Floats) -> Floats:

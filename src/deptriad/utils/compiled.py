@@ -2,37 +2,51 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
-from types import FunctionType
 from typing import Any
 
 from numba import njit
+from numba.core.compiler_lock import global_compiler_lock
 
-FEW = 50_000
-"""Entries below which waking a second thread takes longer than it saves."""
+from deptriad.utils.compiled_cache import kept
 
 SUM = {"reassoc", "nsz", "contract"}
 """Granted to running sums alone, whose error bound does not depend on the order of the terms."""
 
+LOOPS: list[Any] = []
+"""All loops that Python calls, in the modules that were imported."""
+
+if hasattr(os, "register_at_fork"):
+    # a child that is forked while another thread compiles would wait for that thread, which it does not have
+    os.register_at_fork(
+        before=global_compiler_lock.acquire,
+        after_in_parent=global_compiler_lock.release,
+        after_in_child=global_compiler_lock.release,
+    )
+
 
 def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """njit, cached on disk; without a cache where no folder is writable (numba raises then)."""
+    """njit of a loop that Python calls, kept on disk where that is possible.
+
+    Loops leave other threads free to run, and none has threads of numba's: an OpenMP layer does not survive a fork,
+    others no second caller. Much work is done in blocks instead, side by side (see ``utils.threads``).
+    """
 
     def decorate(function: Callable[..., Any]) -> Any:
-        try:
-            return njit(cache=True, **options)(function)
-        except RuntimeError:
-            return njit(**options)(function)
+        loop = kept(njit(**{"nogil": True, **options})(function))
+        LOOPS.append(loop)
+        return loop
 
     return decorate
 
 
-def both_ways(function: Any) -> Callable[..., Any]:
-    """A loop over ``prange``, compiled for one thread and for all: whether there is much to do comes first.
+def part(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """njit for what only compiled loops call: no door for Python, and nothing on disk but inside those loops.
 
-    The two need different names: numba's cache does not tell them apart by their options.
+    Each one is compiled again within each loop that calls it, so a few parts cost less than a chain of many.
     """
-    all_threads = FunctionType(function.__code__, function.__globals__)
-    all_threads.__qualname__ = f"{function.__qualname__}_by_all_threads"
-    few, many = compiled()(function), compiled(parallel=True)(all_threads)
-    return lambda much, *arguments: (many if much else few)(*arguments)
+    decorate: Callable[[Callable[..., Any]], Any] = njit(
+        nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, **options
+    )
+    return decorate

@@ -7,14 +7,16 @@ import json
 import math
 import os
 import shutil
+import signal
 import tempfile
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from deptriad.utils.text import brief
 
@@ -67,18 +69,60 @@ def _beside(final: Path) -> Iterator[str]:
     for left in final.parent.glob(f"{prefix}*"):
         with suppress(FileNotFoundError):  # its owner has just finished
             _remove_abandoned(left)
-    while True:
-        with (
-            tempfile.TemporaryDirectory(
-                prefix=prefix, dir=final.parent, ignore_cleanup_errors=True
-            ) as own,
-            open(Path(own) / LOCK, "wb") as lock,
-        ):
-            if fcntl:
-                fcntl.flock(lock, fcntl.LOCK_EX)
-            if os.fstat(lock.fileno()).st_nlink:  # else it was taken for abandoned before its lock
-                yield own
-                return
+    own, lock = "", None
+    try:
+        with _undisturbed():
+            while lock is None:
+                own = tempfile.mkdtemp(prefix=prefix, dir=final.parent)
+                lock = _locked(Path(own) / LOCK)
+        yield own
+    finally:
+        try:
+            _clear(own, lock)
+        except BaseException:  # a signal that came before it could be held back
+            _clear(own, lock)
+            raise
+
+
+def _clear(folder: str, lock: BinaryIO | None) -> None:
+    with _undisturbed():
+        if lock is not None:
+            lock.close()
+        if folder:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _locked(path: Path) -> BinaryIO | None:
+    """A new file, open and locked; None where another process has just taken its folder for abandoned."""
+    try:
+        lock = open(path, "xb")  # noqa: SIM115
+    except FileNotFoundError:
+        return None
+    if fcntl:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+    if os.fstat(lock.fileno()).st_nlink:
+        return lock
+    lock.close()
+    return None
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Ctrl-C and SIGTERM wait until this is done, where they would raise: a folder half made or removed would stay."""
+    came: list[int] = []
+    usual: dict[signal.Signals, Any] = {}
+    try:
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                if callable(handler := signal.getsignal(number)):
+                    usual[number] = handler
+                    signal.signal(number, lambda number, _: came.append(number))
+        yield
+    finally:
+        for number, handler in usual.items():
+            signal.signal(number, handler)
+    for each in came:
+        signal.raise_signal(each)
 
 
 def _remove_abandoned(folder: Path) -> None:
@@ -173,7 +217,9 @@ def unspelt(value: Any) -> Any:
     return float(value) if known else value
 
 
-def read_json(path: str | os.PathLike[str], format: str, version: int) -> dict[str, Any]:
+def read_json(
+    path: str | os.PathLike[str], format: str, version: int | tuple[int, ...]
+) -> dict[str, Any]:
     """The content of a JSON file of ours, its format and version checked.
 
     Raises
@@ -199,8 +245,8 @@ def refuse_misfits(
             raise ValueError(f"{name} has {key} {brief(content[key])}, expected a list")
 
 
-def parse_json(text: str, format: str, version: int, name: str) -> dict[str, Any]:
-    """The object in a JSON text, its format and version checked."""
+def parse_json(text: str, format: str, version: int | tuple[int, ...], name: str) -> dict[str, Any]:
+    """The object in a JSON text, its format and version checked; there may be several versions to read."""
     try:
         content = json.loads(text, object_pairs_hook=_distinct)
     except RecursionError:
@@ -213,9 +259,11 @@ def parse_json(text: str, format: str, version: int, name: str) -> dict[str, Any
     if found != format:
         raise ValueError(f'{name} has "format": {found!r}, expected "{format}"')
     number = content.get("version")
-    if type(number) is not int or number != version:
+    known = version if isinstance(version, tuple) else (version,)
+    if type(number) is not int or number not in known:
+        expected = " or ".join(map(str, known))
         raise ValueError(
-            f'{name} has "version": {number!r}, expected {version}: it was written by another release of deptriad'
+            f'{name} has "version": {number!r}, expected {expected}: it was written by another release of deptriad'
         )
     return dict(content)
 

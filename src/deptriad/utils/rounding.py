@@ -31,5 +31,10 @@ def sum_up(terms: Iterable[float]) -> float:
     (0.30000000000000004, 0.75)
     """
     numbers = [float(term) for term in terms]
-    total = math.fsum(numbers)
+    try:
+        total = math.fsum(numbers)
+    except OverflowError:  # positive terms whose sum is beyond the floats
+        return math.inf
+    if math.isinf(total):
+        return total
     return total if math.fsum([*numbers, -total]) <= 0.0 else math.nextafter(total, math.inf)

@@ -10,15 +10,20 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 BEYOND_WORDS = 14.0
 """Odds that are moved by more than e to this, a million times, are said as a power of e."""
 
+HUGE = 1e15
+"""Numbers from this on are printed with a power of ten."""
+
 
 def rounded_up(number: float, decimals: int = 3) -> str:
     """A bound with so many decimals, more where it is small, rounded up so that what is read is still a bound.
 
-    >>> rounded_up(2.4849), rounded_up(0.0000123), rounded_up(0.000000125), rounded_up(12345.6)
-    ('2.485', '0.0000124', '1.25e-7', '12346')
+    >>> rounded_up(2.4849), rounded_up(0.0000123), rounded_up(0.000000125), rounded_up(12345.6), rounded_up(1e308)
+    ('2.485', '0.0000124', '1.25e-7', '12346', '1.001e+308')
     """
     if number == 0.0 or not math.isfinite(number):
         return f"{abs(number):g}" if number == 0.0 else f"{number:g}"
+    if abs(number) >= HUGE:
+        return _rounded(number, decimals - math.floor(math.log10(abs(number))), ROUND_CEILING)
     if abs(number) >= 10**decimals:
         return _rounded(number, 0, ROUND_CEILING)
     places = max(decimals, decimals - 1 - math.floor(math.log10(abs(number))))

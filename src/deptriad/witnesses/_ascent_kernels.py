@@ -12,10 +12,10 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import prange
 
-from deptriad.utils.arrays import Floats, Integers
-from deptriad.utils.compiled import FEW, SUM, both_ways, compiled
+from deptriad.utils.arrays import Booleans, Floats, Integers
+from deptriad.utils.compiled import SUM, compiled, part
+from deptriad.utils.threads import in_blocks
 
 FEW_VALUES = 4
 """Alphabets up to this size are summed value by value, which vectorises; larger ones in one pass."""
@@ -33,7 +33,7 @@ ROUNDS = 200
 # --- records of one target value ------------------------------------------------------------------------------
 
 
-@compiled(fastmath=SUM)
+@part(fastmath=SUM)
 def _value_sum(column, weight, value):
     total = 0.0
     for r in range(column.size):
@@ -41,7 +41,7 @@ def _value_sum(column, weight, value):
     return total
 
 
-@compiled()
+@part()
 def _sums(column, weight, size):
     """Total weight of the records with each value of a source."""
     table = np.zeros(size)
@@ -61,13 +61,13 @@ def _sums(column, weight, size):
     return table
 
 
-@compiled()
+@part()
 def _multiply(column, weight, factor):
     for r in range(column.size):
         weight[r] *= factor[column[r]]
 
 
-@compiled()
+@part()
 def _event_weights(columns, offsets, shrink, inside, mass):
     """Weight of each record times the scaled likelihood of the event."""
     weight = mass.copy()
@@ -82,7 +82,7 @@ def _event_weights(columns, offsets, shrink, inside, mass):
 # --- one source, the others given -----------------------------------------------------------------------------
 
 
-@compiled()
+@part()
 def _scaled(row, members, shrink):
     """Σ over all values, those outside the set shrunk."""
     total = 0.0
@@ -91,7 +91,7 @@ def _scaled(row, members, shrink):
     return total
 
 
-@compiled()
+@part()
 def _best_set(more, less, shrink, ratio, members):
     """Dinkelbach: the set with the largest (c + tA(S)) / (c' + tA'(S)), c and c' the sums of the rows (maths §1).
 
@@ -114,7 +114,7 @@ def _best_set(more, less, shrink, ratio, members):
         ratio = upper / lower
 
 
-@compiled()
+@part()
 def _ascend(records, more, less, order, inside):
     """Alternating maximisation for one ordered pair of target values; ``inside`` becomes the sets it ends with.
 
@@ -150,9 +150,9 @@ def _ascend(records, more, less, order, inside):
     return math.log(ratio)
 
 
-@both_ways
-def _ascents(records, pairs, orders, inside, value):
-    for k in prange(value.size):
+@compiled()
+def _ascents(records, pairs, orders, inside, value, start, stop):
+    for k in range(start, stop):
         more, less = pairs[k]
         value[k] = _ascend(records, more, less, orders[k], inside[k])
 
@@ -160,12 +160,12 @@ def _ascents(records, pairs, orders, inside, value):
 def ascents(records: Any, pairs: Integers, orders: Integers, inside: Any) -> Floats:
     """ln of the ratio each start climbs to; a start is a row of ``pairs``, ``orders`` and ``inside`` (overwritten)."""
     value = np.empty(len(pairs))
-    much = value.size * records.columns.size >= FEW
-    _ascents(much, records, pairs, orders, inside, value)
+    work = value.size * records.columns.size
+    in_blocks(_ascents, value.size, work, records, pairs, orders, inside, value)
     return value
 
 
-@compiled()
+@part()
 def _pair_score(table, offsets, shrink, more, less, inside):
     """Σ over sources of the leakage of each alone for one ordered pair, and the sets that attain them."""
     score = 0.0
@@ -179,18 +179,31 @@ def _pair_score(table, offsets, shrink, more, less, inside):
     return score
 
 
-@compiled(parallel=True)
-def pair_scores(table, offsets, shrink, pairs):
-    """``_pair_score`` of all pairs; ``table`` has a row p(· | x) for each target value, sources side by side."""
-    score = np.empty(len(pairs))
-    for job in prange(len(pairs)):
-        inside = np.zeros(table.shape[1], dtype=np.bool_)
-        score[job] = _pair_score(table, offsets, shrink, pairs[job, 0], pairs[job, 1], inside)
-    return score
-
-
 @compiled()
-def single_sets(table, offsets, shrink, pairs, inside):
+def _pair_scores(table, offsets, shrink, pairs, score, inside, start, stop):
+    """The sets are kept where ``inside`` has a row for each pair, and not where it has none."""
+    scratch = np.empty(table.shape[1], dtype=np.bool_)
+    for job in range(start, stop):
+        members = inside[job] if len(inside) else scratch
+        score[job] = _pair_score(table, offsets, shrink, pairs[job, 0], pairs[job, 1], members)
+
+
+def pair_scores(table: Floats, offsets: Integers, shrink: Floats, pairs: Integers) -> Floats:
+    """``_pair_score`` of all pairs; ``table`` has a row p(· | x) for each target value, sources side by side."""
+    return _scored(table, offsets, shrink, pairs, np.empty((0, table.shape[1]), dtype=np.bool_))
+
+
+def single_sets(
+    table: Floats, offsets: Integers, shrink: Floats, pairs: Integers, inside: Booleans
+) -> None:
     """The sets that each source alone would choose, for some pairs."""
-    for job in range(len(pairs)):
-        _pair_score(table, offsets, shrink, pairs[job, 0], pairs[job, 1], inside[job])
+    _scored(table, offsets, shrink, pairs, inside)
+
+
+def _scored(
+    table: Floats, offsets: Integers, shrink: Floats, pairs: Integers, inside: Booleans
+) -> Floats:
+    score = np.empty(len(pairs))
+    arguments = table, offsets, shrink, pairs, score, inside
+    in_blocks(_pair_scores, score.size, 10 * score.size * table.shape[1], *arguments)
+    return score

@@ -12,10 +12,10 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import prange
 
 from deptriad.utils.arrays import Floats, Integers
-from deptriad.utils.compiled import both_ways, compiled
+from deptriad.utils.compiled import compiled, part
+from deptriad.utils.threads import in_blocks
 from deptriad.witnesses._ascent_kernels import SETTLED
 
 
@@ -39,7 +39,7 @@ class Joints(NamedTuple):
     pairs: Floats
 
 
-@compiled()
+@part()
 def _count_from(places, weight, first, second, after, shape):
     """Weight of (value of one attribute, of a second, of any from ``after`` on): three-way tables side by side."""
     table = np.zeros(shape)
@@ -51,7 +51,7 @@ def _count_from(places, weight, first, second, after, shape):
     return table
 
 
-@compiled()
+@part()
 def _rows(table):
     """p(u, v | x) from weights of (x, u, v), the smaller alphabet in the middle; only x with records."""
     values, us, vs = table.shape
@@ -68,7 +68,7 @@ def _rows(table):
     return rows[:kept]
 
 
-@compiled()
+@part()
 def _seen_through(rows, members, gain, out, lift):
     """Rows over the last axis, the middle one weighed by a set: 1 + gain inside. ``lift`` is what their sums gain."""
     out[:] = 0.0
@@ -84,7 +84,7 @@ def _seen_through(rows, members, gain, out, lift):
                 lift[x] += gain * total
 
 
-@compiled()
+@part()
 def _best_event(more, less, lift_more, lift_less, gain, excess, members):
     """Dinkelbach as for one source, for the ratio of two likelihoods less 1: nothing near 1 is ever formed.
 
@@ -104,7 +104,7 @@ def _best_event(more, less, lift_more, lift_less, gain, excess, members):
         excess = reached
 
 
-@compiled()
+@part()
 def _best_pair(table, lift, gain, excess, members):
     """The set and the ordered pair of rows with the largest ratio; ``members`` change only if it beats ``excess``."""
     for more in range(len(table)):
@@ -116,7 +116,7 @@ def _best_pair(table, lift, gain, excess, members):
     return excess
 
 
-@compiled()
+@part()
 def _enumerated(rows, gain_middle, gain_last):
     """All sets of the middle axis, for each the best of the last: the maximum over all product sets, less 1."""
     seen, lift = np.empty((rows.shape[0], rows.shape[2])), np.empty(rows.shape[0])
@@ -131,7 +131,7 @@ def _enumerated(rows, gain_middle, gain_last):
     return excess
 
 
-@compiled()
+@part()
 def _alternated(rows, gain_middle, gain_last):
     """Alternating maximisation over the two sets, from no set and from each single value of the middle axis."""
     flipped = rows.transpose(0, 2, 1).copy()
@@ -154,7 +154,7 @@ def _alternated(rows, gain_middle, gain_last):
     return best
 
 
-@compiled()
+@part()
 def _joint(table, gain_first, gain_second, work):
     """ln of the largest ratio over product sets of two sources, and whether all of them were tried."""
     rows = _rows(table)
@@ -169,7 +169,7 @@ def _joint(table, gain_first, gain_second, work):
     return math.log1p(_alternated(rows, gain_middle, gain_last)), False
 
 
-@compiled()
+@part()
 def _triples(survey, i, j, found):
     """All triples i < j < k of two attributes, each of the three in turn the target."""
     columns, places, weight, offsets, gain, asked, work = survey
@@ -191,11 +191,17 @@ def _triples(survey, i, j, found):
             joint[k, i, j], exact[k, i, j] = _joint(third, gain[i], gain[j], work)
 
 
-@both_ways
-def joints(survey, i, seconds, found):
-    """Joint leakage of all triples with first attribute ``i`` and a second one of ``seconds``, filled in.
+@compiled()
+def _joints(survey, i, found, start, stop):
+    for j in range(i + 1 + start, i + 1 + stop):
+        _triples(survey, i, j, found)
+
+
+def joints(survey: Survey, i: int, found: Joints) -> None:
+    """Joint leakage of all triples with first attribute ``i``, filled in.
 
     A thread holds the tables of two attributes at a time.
     """
-    for job in prange(seconds.size):
-        _triples(survey, i, seconds[job], found)
+    count = survey.offsets.size - 1
+    work = survey.places.size * count + float(survey.offsets[-1]) ** 3
+    in_blocks(_joints, count - i - 1, work, survey, i, found)

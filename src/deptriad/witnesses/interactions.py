@@ -227,7 +227,6 @@ def _counted(
     additions: int,
 ) -> tuple[Floats, Booleans, Floats]:
     """Joint leakage by (target, source, source), whether it is exact, and single leakage by (source, target)."""
-    from deptriad.utils.compiled import FEW
     from deptriad.witnesses import _joint_kernels
 
     count = len(coded.names)
@@ -243,19 +242,12 @@ def _counted(
     exact = np.zeros(joint.shape, dtype=np.bool_)
     pairs = np.zeros((offsets[-1], offsets[-1]))
     found = _joint_kernels.Joints(joint, exact, pairs)
-    much = places.size * count + offsets[-1] ** 3 >= FEW
     for i in range(count - 1):
-        _joint_kernels.joints(much, survey, i, _shared_order(i + 1, count), found)
+        _joint_kernels.joints(survey, i, found)
         if progress is not None:
             progress(i + 1, count - 1)
     exact &= np.add.outer(budgets - used, budgets - used) == 0.0
     return joint, exact, _single_leakages(pairs, offsets, budgets, asked, additions)
-
-
-def _shared_order(start: int, stop: int) -> Integers:
-    """Attributes from both ends in turn: the work shrinks from first to last, and any half of these has half of it."""
-    ends = [place for i in range(stop - start) for place in (start + i, stop - 1 - i)]
-    return np.array(list(dict.fromkeys(ends)), dtype=np.int64)
 
 
 def _additions(coded: Coded) -> int:
