@@ -53,7 +53,14 @@ def row_of(rng: random.Random, size: int) -> list[Fraction]:
 
 def table_of(rng: random.Random) -> list[list[Fraction]]:
     rows, columns = rng.randint(2, 4), rng.randint(2, 5)
-    return [row_of(rng, columns) for _ in range(rows)]
+    table = [row_of(rng, columns) for _ in range(rows)]
+    if rng.randrange(3) == 0:  # two rows that are nearly equal
+        part = Fraction(rng.randrange(1, 10), 10 ** rng.randrange(1, 15))
+        pairs = zip(table[0], table[1], strict=True)
+        nearly = [(1 - part) * one + part * other for one, other in pairs]
+        if not any(0 < entry < Fraction(1, 10**299) for entry in nearly):  # refused in a table
+            table[1] = nearly
+    return table
 
 
 def edges_of(rng: random.Random, row: list[Fraction]) -> tuple[list[Fraction], list[Fraction]]:
@@ -85,17 +92,24 @@ def curve_checks(given: str, data: object, cloud: oracle.Cloud, rng: random.Rand
     epsilon, gamma = budget_of(rng), 1.0 + budget_of(rng, 1e-6, 1e6)
     knots, lost = rng.randint(2, 5), rng.choice([0.0, 1e-6, 1e-3])
     out = budget_of(rng, 1e-3, 20.0)
+    cloud = oracle.worst(cloud)
     leaks = oracle.leakage(cloud, epsilon)
     stick = oracle.hockey_stick(cloud, gamma)
     delta = oracle.delta_out(cloud, oracle.exp(out), epsilon, lost)
-    curve = dt.profile(data)
+    curve, distance = dt.profile(data), oracle.hockey_stick(cloud, 1)
+    kinds: list[dict] = [{}, {"epsilon_max": 2.0}, {"relaxation": "paper"}]
+    triads = {
+        f"dt.triad({given}, **{options})": dt.triad(data, **options)
+        for options in kinds[: 3 if isinstance(data, dt.Box) else 2]
+    }
     yield f"dt.leakage({given}, {epsilon!r})", dt.leakage(data, epsilon), leaks
-    for code, made in (
-        (f"dt.profile({given})", curve),
-        (f"dt.profile({given}).thin({knots})", curve.thin(knots)),
-        (f"dt.triad({given})", dt.triad(data)),
-        (f"dt.triad({given}, epsilon_max=2.0)", dt.triad(data, epsilon_max=2.0)),
-    ):
+    for code, made in triads.items():
+        yield f"{code}.phi", made.phi, distance
+    curves = {
+        f"dt.profile({given})": curve,
+        f"dt.profile({given}).thin({knots})": curve.thin(knots),
+    }
+    for code, made in (curves | triads).items():
         yield f"{code}.leakage({epsilon!r})", made.leakage(epsilon), leaks
         yield f"{code}.hockey_stick({gamma!r})", made.hockey_stick(gamma), stick
         asked = f"{out!r}, {epsilon!r}, {lost!r}"
@@ -117,13 +131,27 @@ def box_case(rng: random.Random) -> Iterator:
 
 
 def total_case(rng: random.Random) -> Iterator:
-    joint = joint_oracle.random_joint(np.random.default_rng(rng.randrange(2**63)))
-    tables = joint_oracle.tables_of(joint)
-    budgets = {name: budget_of(rng, 0.01, 8.0) for name in tables}
+    """Sources that depend on each other, some of them known up to a box only."""
+    numpy_rng = np.random.default_rng(rng.randrange(2**63))
+    draw = rng.choice([joint_oracle.random_joint, joint_oracle.joint_of_all_sizes])
+    joint = draw(numpy_rng)
+    least, most = rng.choice([(0.01, 8.0), (1e-12, 700.0)])
+    tables: dict = dict(joint_oracle.tables_of(joint))
+    budgets = {name: budget_of(rng, least, most) for name in tables}
+    for name in tables:
+        if rng.randrange(3) == 0:
+            kind = rng.choice([dt.Relative, dt.Absolute])
+            tables[name] = kind(rng.choice([0.0, 0.01, 0.3])).box(tables[name])
     found = dt.target_total(tables, budgets).certified
-    shown = {name: table.table.tolist() for name, table in tables.items()}
-    code = f"dt.target_total({shown}, {budgets}).certified  # a joint: {joint.tolist()}"
+    shown = ", ".join(f"{name!r}: {_as_code(table)}" for name, table in tables.items())
+    code = f"dt.target_total({{{shown}}}, {budgets}).certified  # a joint: {joint.tolist()}"
     yield code, found, joint_oracle.joint_leakage(joint, list(budgets.values()))
+
+
+def _as_code(table: dt.Conditional | dt.Box) -> str:
+    if isinstance(table, dt.Box):
+        return f"dt.Box({table.lower.tolist()}, {table.upper.tolist()})"
+    return f"dt.Conditional({table.table.tolist()})"
 
 
 KINDS = {"tables": table_case, "boxes": box_case, "totals": total_case}

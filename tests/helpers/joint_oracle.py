@@ -33,24 +33,28 @@ def tables_of(joint: np.ndarray, names=None) -> dict:
     return found
 
 
-def set_weights(size: int, epsilon: float) -> np.ndarray:
-    """e^{ε·1{u ∈ S}}, one row for each set S."""
-    members = (np.arange(1 << size)[:, None] >> np.arange(size)) & 1
-    return np.where(members == 1, np.exp(epsilon), 1.0)
+def excesses(joint: np.ndarray, budgets) -> np.ndarray:
+    """E[Π_i e^{ε_i·1{X_i ∈ S_i}} | x] − 1 for each x (first axis) and each product of sets.
 
-
-def event_masses(joint: np.ndarray, budgets) -> np.ndarray:
-    """E[Π_i e^{ε_i·1{X_i ∈ S_i}} | x] for each x (first axis) and each product of sets, in floats."""
+    Long floats hold e^2800 and 1e-300 together, and no two numbers are subtracted: all digits are good.
+    """
+    joint = joint.astype(np.longdouble)
     masses = joint / joint.reshape(len(joint), -1).sum(axis=1).reshape(-1, *[1] * (joint.ndim - 1))
+    excess = np.zeros_like(masses)
     for epsilon in budgets:
-        masses = np.tensordot(masses, set_weights(masses.shape[1], epsilon), axes=([1], [1]))
-    return masses
+        size = masses.shape[1]
+        members = ((np.arange(1 << size)[:, None] >> np.arange(size)) & 1).astype(np.longdouble)
+        inside = np.tensordot(masses + excess, members, axes=([1], [1]))
+        excess = np.tensordot(excess, np.ones_like(members), axes=([1], [1]))
+        excess += np.expm1(np.longdouble(epsilon)) * inside
+        masses = np.tensordot(masses, np.ones_like(members), axes=([1], [1]))
+    return excess
 
 
 @oracle.exactly
 def exact_mass(row: np.ndarray, sets, budgets) -> Decimal:
     """The same for one x and one product of sets, in 500 digits."""
-    powers = [oracle.exp(epsilon) for epsilon in budgets]
+    powers = [1 + oracle.gain(epsilon) for epsilon in budgets]
     total = Decimal(0)
     for place in zip(*np.nonzero(row), strict=True):
         weight = Decimal(int(row[place]))
@@ -64,16 +68,13 @@ def exact_mass(row: np.ndarray, sets, budgets) -> Decimal:
 @oracle.exactly
 def joint_leakage(joint: np.ndarray, budgets) -> Decimal:
     """ln of the largest likelihood ratio over all products of sets and pairs: found in floats, valued in 500 digits."""
-    masses = np.log(event_masses(joint, budgets)).reshape(len(joint), -1)
-    best = max(
-        itertools.permutations(range(len(joint)), 2),
-        key=lambda pair: (masses[pair[0]] - masses[pair[1]]).max(),
-        default=None,
-    )
-    if best is None:
+    excess = excesses(joint, budgets).reshape(len(joint), -1)
+    pairs = itertools.permutations(range(len(joint)), 2)
+    ratios = {(x, y): (excess[x] - excess[y]) / (1 + excess[y]) for x, y in pairs}
+    if not ratios:
         return Decimal(0)
-    x, y = best
-    place = int(np.argmax(masses[x] - masses[y]))
+    x, y = max(ratios, key=lambda pair: ratios[pair].max())
+    place = int(np.argmax(ratios[x, y]))
     sets = np.unravel_index(place, [1 << size for size in joint.shape[1:]])
     ratio = exact_mass(joint[x], sets, budgets) / exact_mass(joint[y], sets, budgets)
     return oracle.log(ratio)
@@ -119,6 +120,16 @@ def random_joint(rng: np.random.Generator, independent: bool = False) -> np.ndar
     if kind == "uneven":
         joint = (10.0 ** rng.uniform(0, 6, joint.shape)).astype(np.int64)
     joint[(slice(None), *[0] * sources)] += joint.reshape(rows, -1).sum(axis=1) == 0
+    return joint
+
+
+def joint_of_all_sizes(rng: np.random.Generator) -> np.ndarray:
+    """The same shapes, with cells from 1 to 1e299 or empty: whole numbers of Python's, which know no limit."""
+    joint = random_joint(rng, independent=True).astype(object)
+    for place in np.ndindex(joint.shape):
+        joint[place] = int(rng.integers(10)) * 10 ** int(rng.integers(300))
+    for row in joint.reshape(len(joint), -1):
+        row[int(rng.integers(len(row)))] += 10 ** int(rng.integers(300))
     return joint
 
 

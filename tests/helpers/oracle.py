@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 
@@ -72,6 +73,7 @@ def exp(number: Decimal | Fraction | float) -> Decimal:
     return decimal(number).exp()
 
 
+@functools.lru_cache(64)
 @exactly
 def gain(epsilon: float) -> Decimal:
     """t = e^ε − 1."""
@@ -159,6 +161,18 @@ def box_cloud(lower: Table, upper: Table) -> Cloud:
     return points
 
 
+def worst(points: Cloud) -> Cloud:
+    """Those points that no other one beats: A as large and B as small as may be. They decide all that follows."""
+    whole = math.lcm(*(edge.denominator for point in points for edge in point))
+    scaled = {tuple(e.numerator * (whole // e.denominator) for e in point) for point in points}
+    kept, most = set(), -1
+    for below, above in sorted(scaled, key=lambda point: (point[0], -point[1])):
+        if above > most:
+            kept.add((Fraction(below, whole), Fraction(above, whole)))
+            most = above
+    return kept
+
+
 # --------------------------------------------------------------------------------- what clouds know
 
 
@@ -194,12 +208,9 @@ def delta_out(points: Cloud, gamma_out, epsilon: float, mechanism_delta: float) 
         assert high <= ratio * low + slack + tiny
         assert 1 - low <= ratio * (1 - high) + slack + tiny
     gamma_out = decimal(gamma_out)
-    worst = max(
-        low * (1 - gamma_out) + (high - low) * (decimal(above) - gamma_out * decimal(below))
-        for below, above in points
-        for low, high in corners
-    )
-    return max(Decimal(0), worst - Decimal("1e-400"))  # the last digits are rounding
+    most = max(decimal(above) - gamma_out * decimal(below) for below, above in points)
+    found = max(low * (1 - gamma_out) + (high - low) * most for low, high in corners)
+    return max(Decimal(0), found - Decimal("1e-400"))  # the last digits are rounding
 
 
 # ------------------------------------------------------------------------------------------- triads

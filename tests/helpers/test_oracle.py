@@ -62,6 +62,18 @@ def test_subset_sums_are_all_subsets():
     assert sorted(oracle.subset_sums(row)) == sorted(by_hand)
 
 
+@given(boxes(max_columns=4), budgets(), gammas())
+def test_the_worst_points_decide_all(uncertain, epsilon, gamma):
+    points = uncertain.cloud()
+    kept = oracle.worst(points)
+    assert kept <= points
+    assert oracle.leakage(kept, epsilon) == oracle.leakage(points, epsilon)
+    assert oracle.hockey_stick(kept, gamma) == oracle.hockey_stick(points, gamma)
+    for lost in (0.0, 1e-3):
+        deltas = [oracle.delta_out(each, gamma, epsilon, lost) for each in (kept, points)]
+        assert deltas[0] == deltas[1]
+
+
 @given(tables(), gammas())
 def test_hockey_stick_is_the_sum_of_positive_parts(table, gamma):
     """E_γ = Σ (G − γG')₊ (maths.md §1)."""

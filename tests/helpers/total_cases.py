@@ -1,11 +1,12 @@
 """Tables and budgets of all kinds for the tests of totals, and what must hold for every total."""
 
+import itertools
 import json
 
 import numpy as np
 
 import deptriad as dt
-from deptriad.totals.certificate import rounding_slack
+from deptriad.totals.certificate import Released, Tables, rounding_slack
 from deptriad.totals.proof import Proof, verify
 
 COIN = dt.Conditional([[0.5, 0.5], [0.5, 0.5]], target="xor")
@@ -33,6 +34,19 @@ def random_tables(rng, rows, count, sizes=(1, 2, 3, 5, 14)):
         str(i): random_table(rng, rows, int(rng.choice(sizes)), rng.random() < 0.5)
         for i in range(count)
     }
+
+
+def plain_bounds(tables, budgets):
+    """The plain bound of every ordered pair of target values."""
+    from deptriad.totals import _point_kernels, _term_kernels
+
+    released = Released(Tables(tables), budgets)
+    rows = released.sources.rows
+    found = np.zeros((rows, rows))
+    for x, y in itertools.permutations(range(rows), 2):
+        points = _point_kernels.all_points(released.sources, x, y)
+        found[x, y] = _term_kernels.pair_terms(points, released.epsilon, released.focus)[0]
+    return found
 
 
 def check(total, tables):

@@ -8,9 +8,8 @@ import pytest
 
 import deptriad as dt
 from deptriad.totals import _point_kernels
-from deptriad.totals.certificate import Released
 from deptriad.totals.shared_target import FEW
-from total_cases import COIN, random_table
+from total_cases import COIN, plain_bounds, random_table
 
 
 def test_the_hull_is_above_the_sets(rng):
@@ -20,7 +19,7 @@ def test_the_hull_is_above_the_sets(rng):
         exact = random_table(rng, rows, 12, zeros=rng.random() < 0.5)
         padded = dt.Conditional(np.hstack([exact.table, np.zeros((rows, 1))]))
         other = random_table(rng, rows, 2)
-        by_sets, by_hull = (Released([first, other], epsilon).plain for first in (exact, padded))
+        by_sets, by_hull = (plain_bounds([first, other], epsilon) for first in (exact, padded))
         assert (by_hull >= by_sets * (1 - 1e-13)).all()
         assert (by_hull <= by_sets + epsilon[0] * exact.table.max()).all()
 
@@ -32,7 +31,7 @@ def test_edges_of_the_hull_count(rng):
         table = dt.Conditional(np.array([g / g.sum(), h / h.sum()]))
         epsilon = [float(rng.uniform(0.5, 20)), float(rng.uniform(0.1, 5))]
         total = sum(epsilon)
-        plain = Released([table, COIN], epsilon).plain[0, 1]
+        plain = plain_bounds([table, COIN], epsilon)[0, 1]
         order = np.argsort(-table.table[0] / table.table[1])
         corners = np.vstack([np.zeros(2), np.cumsum(table.table[::-1, order].T, axis=0)])
         along = np.linspace(0, 1, 2001)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import deptriad as dt
-from deptriad.totals.proof import Proof, verify
+from deptriad.totals.proof import EVENTS, HULLS, REFERENCE, Proof, verify
 from deptriad.totals.totals import target_total
 from total_cases import COIN, check, random_table
 
@@ -20,11 +20,11 @@ from total_cases import COIN, check, random_table
 
 @pytest.fixture
 def proved(rng):
-    """A total in the reference form, and its tables."""
+    """A total whose pairs are all in the reference form, and its tables."""
     while True:
         tables = {str(i): random_table(rng, 3, 3) for i in range(4)}
         proof = target_total(tables, dict.fromkeys(tables, 1.0)).proof
-        if proof.form == "reference":
+        if proof.form == "pair by pair" and (proof.ways == REFERENCE).all():
             return proof, tables
 
 
@@ -43,7 +43,14 @@ def test_a_proof_may_not_leave_pairs_out(proved):
     proof, tables = proved
     with pytest.raises(ValueError, match="but proves only"):
         verify(
-            replace(proof, pairs=proof.pairs[:0], a=proof.a[:0], shares=proof.shares[:0]), tables
+            replace(
+                proof,
+                pairs=proof.pairs[:0],
+                ways=proof.ways[:0],
+                a=proof.a[:0],
+                shares=proof.shares[:0],
+            ),
+            tables,
         )
     with pytest.raises(ValueError, match="but proves only"):
         verify(replace(proof, form="plain"), tables)
@@ -64,8 +71,11 @@ def test_any_choice_is_a_proof_of_something(proved, rng):
     ("change", "message"),
     [
         ({"shares": 1.01}, "sum to"),
-        ({"shares": -1.0}, "expected numbers above 0"),
-        ({"shares": 0.0}, "expected numbers above 0"),
+        ({"shares": -1.0}, "expected numbers of at least 0"),
+        ({"shares": 0.0}, "sum to"),
+        ({"ways": EVENTS}, "expected one of"),
+        ({"ways": HULLS}, "expected one of"),
+        ({"ways": 7}, "expected one of"),
         ({"a": -1.0}, r"expected numbers in \[0, 1\]"),
         ({"a": 3.0}, r"expected numbers in \[0, 1\]"),
         ({"a": math.nan}, r"expected numbers in \[0, 1\]"),
@@ -82,7 +92,7 @@ def test_a_proof_that_does_not_fit_is_refused(proved, change, message):
     ((name, value),) = change.items()
     if name == "shares":
         value = proof.shares * value
-    elif name in ("a", "pairs"):
+    elif name in ("a", "pairs", "ways"):
         value = np.full_like(getattr(proof, name), value)
     with pytest.raises(ValueError, match=message):
         verify(replace(proof, **{name: value}), tables)
@@ -107,8 +117,11 @@ def shaved(mass):
 
 def both_pairs(budgets, claim, a, shares):
     return Proof(
-        *("xor", 0.0, budgets, "reference", claim),
-        *(np.array([[0, 1], [1, 0]]), np.array([a] * 2), np.array([shares] * 2)),
+        *("xor", 0.0, budgets, "pair by pair", claim),
+        pairs=np.array([[0, 1], [1, 0]]),
+        ways=np.array([REFERENCE] * 2),
+        a=np.array([a] * 2),
+        shares=np.array([shares] * 2),
     )
 
 
@@ -234,7 +247,7 @@ def test_certified_is_never_above_what_high_precision_proves_by_much(rng):
         }
         budgets = {name: float(rng.uniform(5, 40)) for name in tables}
         proof = target_total(tables, budgets).proof
-        if proof.form == "reference" and len(proof.pairs) == 2:
+        if len(proof.pairs) == 2 and (proof.ways == REFERENCE).all() and proof.shares.all():
             exact = float(exact_bound(tables, proof))
             assert exact <= proof.value <= exact + 1e-8 * sum(budgets.values())
 
@@ -248,7 +261,10 @@ def test_certified_is_never_above_what_high_precision_proves_by_much(rng):
         ({"a": None}, "a is None"),
         ({"a": [[0.5], [0.5, 0.5]]}, "a is"),
         ({"shares": "half"}, "shares is 'half'"),
-        ({"shares": [[1.0, 0.0]]}, "a share is 0.0, expected numbers above 0"),
+        ({"shares": [[1.5, -0.5]]}, "a share is -0.5, expected numbers of at least 0"),
+        ({"ways": [0.5]}, "ways are"),
+        ({"ways": None}, "ways are None"),
+        ({"ways": [0, 0]}, r"ways has shape \(2,\)"),
         ({"a": [[math.nan, 0.0]]}, r"an a is nan, expected numbers in \[0, 1\]"),
         ({"a": [[0.0]]}, r"a has shape \(1, 1\)"),
         ({"own": None}, "own"),
@@ -262,11 +278,13 @@ def test_a_proof_that_is_no_numbers_is_refused(change, message):
         "target": "xor",
         "own": 0.0,
         "budgets": {"a": 1.0, "b": 1.0},
-        "form": "reference",
+        "form": "pair by pair",
         "value": 2.0,
         "pairs": [[0, 1]],
+        "ways": [REFERENCE],
         "a": [[0.5, 0.5]],
         "shares": [[0.5, 0.5]],
+        "mechanisms": None,
     }
     assert verify(Proof.from_dict(numbers), tables) <= 2.0
     with pytest.raises(ValueError, match=message) as caught:
@@ -279,9 +297,9 @@ def test_a_proof_that_is_no_numbers_is_refused(change, message):
 
 def test_a_proof_without_pairs_keeps_its_shape():
     for pairs in ([], np.zeros((0, 2), dtype=np.int64)):
-        proof = Proof("xor", 0.0, {"a": 1.0}, "plain", 1.0, pairs, np.zeros((0, 3)), [])
+        proof = Proof("xor", 0.0, {"a": 1.0}, "plain", 1.0, pairs, a=np.zeros((0, 3)), shares=[])
         again = Proof.from_dict(json.loads(json.dumps(proof.to_dict())))
-        for name in ("pairs", "a", "shares"):
+        for name in ("pairs", "ways", "a", "shares"):
             assert getattr(proof, name).shape == getattr(again, name).shape
 
 
@@ -291,3 +309,45 @@ def test_a_share_too_steep_for_floats_proves_nothing():
     proof = both_pairs(budgets, 1.0, [1.0, 0.5], [5e-324, 1.0])
     with pytest.raises(ValueError, match="but proves only"):
         verify(proof, tables)
+
+
+# ------------------------------------------------------------------------- sources left out, worst joints
+
+
+def one_pair(way, a, shares, claim=math.inf, budgets=None):
+    """A proof of the two pairs of a target of two values, both in one way."""
+    return Proof(
+        *("xor", 0.0, budgets or {"a": 1.0, "b": 2.0}, "pair by pair", claim),
+        pairs=np.array([[0, 1], [1, 0]]),
+        ways=np.array([way] * 2),
+        a=np.array([a] * 2),
+        shares=np.array([shares] * 2),
+    )
+
+
+def test_each_way_proves_its_own_bound():
+    """Of two coins: their worst joint, one left out, and weights of the hulls, which any two in [0, 1] are."""
+    tables = {"a": COIN, "b": COIN}
+    # nested events of one half each, against events that exclude each other
+    worst = math.log((1 + math.exp(3)) / (math.exp(1) + math.exp(2)))
+    assert verify(one_pair(EVENTS, [0, 0], [0.5, 0.5]), tables) == pytest.approx(worst, rel=1e-12)
+    assert verify(one_pair(EVENTS, [0, 0], [0, 1.0]), tables) == pytest.approx(1.0, rel=1e-12)
+    assert verify(one_pair(REFERENCE, [0, 0], [1.0, 0]), tables) >= 2.0
+    for theta in (0.0, 0.5, 1.0):
+        for part in (0.0, 0.5, 1.0):
+            proved = verify(one_pair(HULLS, [theta, part], [0.5, 0.5]), tables)
+            assert proved >= worst * (1 - 1e-12)
+    with pytest.raises(ValueError, match="but proves only"):
+        verify(one_pair(EVENTS, [0, 0], [0.5, 0.5], claim=worst * (1 - 1e-9)), tables)
+    with pytest.raises(ValueError, match="but proves only"):
+        verify(one_pair(EVENTS, [0, 0], [0, 1.0], claim=0.99), tables)
+
+
+def test_hulls_of_many_values_are_no_events():
+    wide = dt.Conditional(np.full((2, 13), 1 / 13), target="xor")
+    tables = {"a": wide, "b": COIN}
+    with pytest.raises(ValueError, match="too many"):
+        verify(one_pair(EVENTS, [0, 0], [0.5, 0.5]), tables)
+    steep = one_pair(EVENTS, [0, 0], [0.5, 0.5], budgets={"a": 70.0, "b": 70.0})
+    with pytest.raises(ValueError, match="no planes are proved"):
+        verify(steep, {"a": COIN, "b": COIN})

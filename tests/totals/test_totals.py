@@ -9,12 +9,19 @@ import deptriad as dt
 import joint_oracle
 import oracle
 from deptriad.totals.approximate import approximate_total
-from deptriad.totals.certificate import Released
 from deptriad.totals.proof import verify
 from deptriad.totals.totals import Totals, target_total
 from deptriad.utils.rounding import sum_up
 from deptriad.utils.text import rounded_up
-from total_cases import AWKWARD, COIN, check, random_table, random_tables, some_budgets
+from total_cases import (
+    AWKWARD,
+    COIN,
+    check,
+    plain_bounds,
+    random_table,
+    random_tables,
+    some_budgets,
+)
 
 # ---------------------------------------------------------------------------------- against the truth
 
@@ -98,7 +105,7 @@ def test_many_values_and_boxes_are_bounded_too(rng):
             boxes = {name: dt.Relative(width).box(table) for name, table in tables.items()}
             total = target_total(boxes, given)
             assert oracle.is_bound(total.certified, truth)
-            one, two = (Released(list(x.values()), budgets).plain for x in (tables, boxes))
+            one, two = (plain_bounds(list(x.values()), budgets) for x in (tables, boxes))
             assert (two >= one * (1 - 1e-12)).all()
             if width == 0.0:
                 assert two == pytest.approx(one, rel=1e-3)
@@ -325,7 +332,7 @@ def test_totals_of_face_attributes(shared_dir):
         assert np.mean([total.pairwise for total in totals]) == pytest.approx(pairwise, abs=5e-4)
         assert np.mean([total.certified for total in totals]) <= reference
         by_plain = [
-            Released(list(tables.values()), [epsilon] * 39).plain.max()
+            plain_bounds(list(tables.values()), [epsilon] * 39).max()
             for tables in everything.values()
         ]
         assert np.mean([total.certified for total in totals]) < np.mean(by_plain) <= plain

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import permutations
 from typing import Any, Self
@@ -12,6 +12,7 @@ from typing import Any, Self
 import numpy as np
 
 from deptriad.analysis import analysis_file
+from deptriad.analysis.joint_totals import JointTables
 from deptriad.analysis.leakage_matrix import Leak, LeakageMatrix
 from deptriad.analysis.prior import Prior
 from deptriad.curves.leakage import Explanation, leakages, profile, where
@@ -23,6 +24,8 @@ from deptriad.tables import uncertainty
 from deptriad.tables.table import Box, Conditional
 from deptriad.tables.uncertainty import Confidence, Uncertainty
 from deptriad.totals.approximate import ApproximateTotal, approximate_total
+from deptriad.totals.certificate import Tables
+from deptriad.totals.own_mechanisms import mechanisms_of
 from deptriad.totals.proof import Proof, verify
 from deptriad.totals.totals import Total, Totals, target_total
 from deptriad.utils import html_table
@@ -136,7 +139,12 @@ class Analysis:
         """A budget for each attribute, checked."""
         return budgets_for_each(epsilon, self.names)
 
-    def totals(self, epsilon: Budgets, sources: Sequence[str] | None = None) -> Totals:
+    def totals(
+        self,
+        epsilon: Budgets,
+        sources: Sequence[str] | None = None,
+        mechanisms: str | Mapping[str, str] | None = None,
+    ) -> Totals:
         """What all releases together give away about each attribute: two estimates, and a certified bound.
 
         Parameters
@@ -145,6 +153,11 @@ class Analysis:
             One budget for all attributes, or a mapping with one for each.
         sources
             The attributes that are released; all by default. The others are targets all the same.
+        mechanisms
+            What reports them, one name for all or one for each: leakages and bounds then hold for these alone, and are
+            smaller. Where the prior has records, ``joint`` is then the exact total by the joint table of all that is
+            released, or ``joint_reason`` says why there is none. The level of Confidence is shared by all tables, so
+            that both bounds hold together. By default everything holds for all mechanisms.
 
         Examples
         --------
@@ -156,12 +169,56 @@ class Analysis:
         Total(xor: own=1, paired=1, pairwise=1, certified=1.434, budgets=3.000)
         """
         budgets = self._released(epsilon, sources)
-        return Totals((self.total(target, budgets) for target in self.names), self._kind)
+        if mechanisms is None:
+            return Totals((self.total(target, budgets) for target in self.names), self._kind)
+        released = [name for name, budget in budgets.items() if budget > 0.0]
+        named = mechanisms_of(mechanisms, released)
+        known = JointTables(self.prior, self.uncertainty, released, self.names)
+        joint = known.totals(budgets, named)
+        each = (
+            replace(
+                self._total(target, budgets, known.uncertainty, named),
+                **joint[target].fields(named),
+            )
+            for target in self.names
+        )
+        return Totals(each, self._kind)
 
-    def total(self, target: str, budgets: Mapping[str, float]) -> Total:
+    def total(
+        self,
+        target: str,
+        budgets: Mapping[str, float],
+        mechanisms: str | Mapping[str, str] | None = None,
+    ) -> Total:
         """What releases at these budgets, and no others, give away about one attribute."""
-        tables = self._tables_about(target, budgets)
-        return target_total(tables, _without(budgets, target), budgets.get(target, 0.0), target)
+        return self._total(target, budgets, self.uncertainty, mechanisms)
+
+    def _total(
+        self,
+        target: str,
+        budgets: Mapping[str, float],
+        allowed: Uncertainty | None,
+        mechanisms: str | Mapping[str, str] | None = None,
+    ) -> Total:
+        """The same from tables of another uncertainty, where a level of confidence is shared by more of them."""
+        tables: Mapping[str, Conditional | Box] = self._tables_about(target, budgets)
+        kept: dict[tuple[str, ...], Tables] | None = self._laid_out
+        if allowed is not None and allowed != self.uncertainty and self.prior is not None:
+            tables = {source: self.prior.box(source, target, allowed) for source in tables}
+            kept = None
+        return target_total(
+            tables,
+            _without(budgets, target),
+            budgets.get(target, 0.0),
+            target,
+            mechanisms=mechanisms,
+            laid_out=kept,
+        )
+
+    @cached_property
+    def _laid_out(self) -> dict[tuple[str, ...], Tables]:
+        """Tables as totals take them, by target and sources: made once, whatever the budgets are."""
+        return {}
 
     def approximate_totals(
         self, epsilon: Budgets, delta: Budgets, sources: Sequence[str] | None = None

@@ -7,20 +7,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import permutations
-from typing import Any, Literal, NamedTuple, Self, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deptriad.data.attribute import MISSING, OTHER
 from deptriad.data.counts import Counts
 from deptriad.data.schema import Schema, taken_as_public
 from deptriad.data.thin_values import merged, thin_of
+from deptriad.tables.joint import Joint, refuse_confidence, refuse_one_source
 from deptriad.tables.table import Box, Conditional
 from deptriad.tables.uncertainty import Absolute, Confidence, Relative, Spread, Uncertainty
 from deptriad.utils.arrays import Booleans, Floats, Integers, as_whole
 from deptriad.utils.errors import InvalidValue, Note, Parameter, refuse_other
 from deptriad.utils.progress import Progress
 from deptriad.utils.text import printable
+
+if TYPE_CHECKING:
+    from deptriad.data.joint_counting import Records
 
 Thin = Literal["keep", "merge", "drop"]
 
@@ -58,6 +63,7 @@ class Prior:
     dropped: frozenset[tuple[str, str]] = frozenset()
     chosen: bool = False
     kind: str = field(default="pandas", compare=False)
+    records: Records | None = field(default=None, compare=False)
 
     @classmethod
     def from_data(
@@ -84,13 +90,17 @@ class Prior:
             As for ``from_counts``.
         """
         from deptriad.data.engines import engine_of
+        from deptriad.data.joint_counting import Records
+        from deptriad.data.readers import opened_once
 
         chosen = schema is None
+        ready = opened_once(data, query, schema)
         if schema is None:
             apart = [name for name in (weight, by) if name is not None]
-            schema = taken_as_public(data, without=apart, query=query)
-        counts = Counts.from_data(data, schema, weight, by, query, progress)
-        return cls._made(counts, min_records, thin, chosen, engine_of(data).results)
+            schema = taken_as_public(ready, without=apart)
+        counts = Counts.from_data(ready, schema, weight, by, progress=progress)
+        prior = cls._made(counts, min_records, thin, chosen, engine_of(data).results)
+        return replace(prior, records=Records(ready.frame, prior.counts, weight))
 
     @classmethod
     def from_counts(cls, counts: Counts, min_records: int = 20, thin: Thin = "keep") -> Self:
@@ -111,7 +121,9 @@ class Prior:
         return cls._made(counts, min_records, thin)
 
     @classmethod
-    def from_reports(cls, reports: Any, strategy: Any, min_records: int = 20) -> Prior:
+    def from_reports(
+        cls, reports: Any, strategy: Any, min_records: int = 20, **allowed: bool
+    ) -> Prior:
         """What a first collection teaches about dependence: a prior from perturbed reports.
 
         Its Confidence boxes allow for the noise of the mechanisms as well as for sampling.
@@ -124,13 +136,15 @@ class Prior:
             The plan or strategy that they were collected with: its ``prior`` makes the prior.
         min_records
             Estimated records below which a target value is called thin.
+        **allowed
+            ``unmarked``, ``seeded`` and ``implausible``, as for ``deptriad.collection.marginal.estimate``.
         """
         if not callable(getattr(strategy, "prior", None)):
             raise ValueError(
                 f"strategy is a {type(strategy).__name__}, expected what the reports were collected with: a plan, "
                 "Split, Sample(…, k=2) or Separate"
             )
-        found: Prior = strategy.prior(reports, min_records)
+        found: Prior = strategy.prior(reports, min_records, **allowed)
         return found
 
     @classmethod
@@ -222,37 +236,60 @@ class Prior:
             f"uncertainty is {uncertainty!r}, expected Relative, Absolute, Spread or Confidence, such as Relative(0.1)"
         )
 
+    def joint(self, names: Sequence[str]) -> Joint:
+        """Counts of all combinations of values of some attributes.
+
+        Parameters
+        ----------
+        names
+            Different attributes, which become the axes of the table.
+
+        Raises
+        ------
+        ValueError
+            The prior has no records to count; names are unknown or repeated; or there would be too many cells.
+        """
+        return self.joints([names])[0]
+
+    def joints(self, tables: Sequence[Sequence[str]]) -> list[Joint]:
+        """The same for many tables in one pass over the records.
+
+        The records of a local frame or a file are coded once and kept in memory, where that takes up to 128 MiB; then
+        no further table needs another reading.
+        """
+        if self.records is None:
+            raise ValueError(
+                "this prior has no records to count a joint table of, only counts of pairs or reports: make it with "
+                "Prior.from_data"
+            )
+        for names in tables:
+            if isinstance(names, str):
+                raise ValueError(f"names are {names!r}, expected a list of names, as [{names!r}]")
+        found = self.records.joints(tables)
+        return [self._joint(names, counts) for names, counts in zip(tables, found, strict=True)]
+
+    def _joint(self, names: Sequence[str], counts: NDArray[Any]) -> Joint:
+        """Of counts with a first axis for the sources."""
+        return Joint(
+            tuple(names),
+            tuple(self.schema[name].values for name in names),
+            counts.sum(axis=0),
+            counts if len(self.sources) > 1 else None,
+            {name: self._kept[name] for name in names},
+            {name: self._used[name] for name in names},
+            self.counts.weighted,
+        )
+
     def _confidence_box(self, source: str, target: str, uncertainty: Confidence) -> Box:
-        if self.counts.weighted:
-            raise InvalidValue(
-                *(Parameter("Confidence"), " needs plain counts, and these are weighted: use "),
-                *(
-                    Parameter("Relative"),
-                    ", or ",
-                    Parameter("Spread"),
-                    " with ",
-                    Parameter("by", ""),
-                ),
-            )
-        if len(self.sources) > 1:
-            raise InvalidValue(
-                Parameter("Confidence"),
-                f" is for records of one population, and there are {len(self.sources)} sources: use ",
-                *(Parameter("Spread"), ", or make the prior without ", Parameter("by", "")),
-            )
+        refuse_confidence(self.counts.weighted, len(self.sources))
         if uncertainty.cells is None:
             uncertainty = replace(uncertainty, cells=self.cells)
         rows = self._protected(target)
         number = self.counts.table(source, target)[rows]
-        return uncertainty.box(number, **self._labels(source, target, rows))
+        return uncertainty.table_box(number, **self._labels(source, target, rows))
 
     def _spread_box(self, source: str, target: str, uncertainty: Spread) -> Box:
-        if len(self.sources) < 2:
-            raise InvalidValue(
-                *(Parameter("Spread"), " needs several sources, and there is one: pass "),
-                *(Parameter("by", ""), " and the column that tells them apart, or use "),
-                *(Parameter("Relative"), " or ", Parameter("Confidence")),
-            )
+        refuse_one_source(len(self.sources))
         used = self._used[self.schema[target].name]
         rows = np.flatnonzero(used.any(axis=0))
         labels = self._labels(source, target, rows)
@@ -284,8 +321,15 @@ class Prior:
 
     def _protected(self, target: str) -> Integers:
         """Target values that were not dropped."""
-        kept = [(target, value) not in self.dropped for value in self.schema[target].values]
-        return np.flatnonzero(kept)
+        return np.flatnonzero(self._kept[self.schema[target].name])
+
+    @cached_property
+    def _kept(self) -> dict[str, Booleans]:
+        """By attribute: which of its values were not dropped."""
+        return {
+            each.name: np.array([(each.name, value) not in self.dropped for value in each.values])
+            for each in self.schema
+        }
 
     @cached_property
     def _used(self) -> dict[str, Booleans]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from deptriad.tables.joint_box import JointBox, rolled, unrolled
 from deptriad.tables.table import Box, Conditional, _matrix, as_conditional
 from deptriad.utils.arrays import Floats, as_numbers, as_share, as_whole
 from deptriad.utils.errors import refuse_other
@@ -36,10 +37,15 @@ class Relative:
                 f"margin is {self.margin}, expected a number ≥ 0, such as 0.1 for ten per cent"
             )
 
-    def box(self, table: ArrayLike | Conditional) -> Box:
-        """The box around a table."""
-        centre = as_conditional(table)
-        return _around(centre, self.margin * centre.table)
+    @overload
+    def box(self, table: Conditional) -> Box: ...
+    @overload
+    def box(self, table: ArrayLike) -> Any: ...
+    def box(self, table: ArrayLike | Conditional) -> Box | JointBox:
+        """The box around a table; a JointBox where it has more than two axes, the first for the target."""
+        rows, shape = unrolled(table)
+        centre = as_conditional(rows)
+        return rolled(_around(centre, self.margin * centre.table), shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,15 +66,21 @@ class Absolute:
         if (bad := ~(delta >= 0.0) | np.isinf(delta)).any():
             raise ValueError(f"delta is {delta[bad].flat[0]}, expected numbers ≥ 0")
 
-    def box(self, table: ArrayLike | Conditional) -> Box:
-        """The box around a table."""
-        centre = as_conditional(table)
-        delta = np.asarray(self.delta, dtype=np.float64)
-        if delta.ndim and delta.shape != centre.shape:
+    @overload
+    def box(self, table: Conditional) -> Box: ...
+    @overload
+    def box(self, table: ArrayLike) -> Any: ...
+    def box(self, table: ArrayLike | Conditional) -> Box | JointBox:
+        """The box around a table; a JointBox where it has more than two axes, the first for the target."""
+        rows, shape = unrolled(table)
+        centre = as_conditional(rows)
+        delta, whole = np.asarray(self.delta, dtype=np.float64), shape or centre.shape
+        if delta.ndim and delta.shape != whole:
             raise ValueError(
-                f"delta has shape {delta.shape}, expected one number or the shape of the table, {centre.shape}"
+                f"delta has shape {delta.shape}, expected one number or the shape of the table, {whole}"
             )
-        return _around(centre, np.broadcast_to(delta, centre.shape))
+        around = np.broadcast_to(delta, whole).reshape(centre.shape)
+        return rolled(_around(centre, around), shape)
 
 
 Spreads = Literal["range", "std", "variance", "mad"]
@@ -100,19 +112,24 @@ class Spread:
     def __post_init__(self) -> None:
         refuse_other(self.kind, _SPREADS, "kind")
 
-    def box(self, tables: Sequence[ArrayLike | Conditional]) -> Box:
-        """The box around the mean of two or more tables of one shape."""
-        each = [as_conditional(table) for table in tables]
+    @overload
+    def box(self, tables: Sequence[Conditional]) -> Box: ...
+    @overload
+    def box(self, tables: Sequence[ArrayLike]) -> Any: ...
+    def box(self, tables: Sequence[ArrayLike | Conditional]) -> Box | JointBox:
+        """The box around the mean of two or more tables of one shape; of several axes each, a JointBox."""
+        flat = [unrolled(table) for table in tables]
+        each = [as_conditional(rows) for rows, _ in flat]
         if len(each) < 2:
             raise ValueError(
                 f"got {len(each)} table, expected two or more to spread between: or use Relative"
             )
-        shapes = {table.shape for table in each}
+        shapes = {shape or table.shape for table, (_, shape) in zip(each, flat, strict=True)}
         if len(shapes) > 1:
             raise ValueError(f"the tables have shapes {sorted(shapes)}, expected the same shape")
         stack = np.stack([table.table for table in each])
         centre = Conditional(stack.mean(axis=0), **each[0].labels)
-        return _around(centre, _SPREADS[self.kind](stack))
+        return rolled(_around(centre, _SPREADS[self.kind](stack)), flat[0][1])
 
 
 def share_ends(hits: Any, of: Any, miss: float) -> tuple[Any, Any]:
@@ -154,8 +171,16 @@ class Confidence:
         if self.cells is not None:
             as_whole(self.cells, "cells", 1)
 
-    def box(self, counts: ArrayLike, **labels: Any) -> Box:
-        """The box of a table of counts: whole numbers, rows for target values, columns for source values."""
+    def box(self, counts: ArrayLike, **labels: Any) -> Any:
+        """The box of a table of counts: whole numbers, rows for target values, columns for source values.
+
+        Counts with more than two axes, the first for the target, make a JointBox.
+        """
+        rows, shape = unrolled(counts)
+        return rolled(self.table_box(rows, **labels), shape)
+
+    def table_box(self, counts: ArrayLike, **labels: Any) -> Box:
+        """The same for two axes only."""
         number = _matrix(counts, "counts")
         blank = Box(np.zeros(number.shape), np.ones(number.shape), **labels)
         if self.cells is not None and self.cells < number.size:

@@ -18,8 +18,8 @@ from deptriad.totals._term_kernels import leakage
 from deptriad.utils.arrays import Floats, Integers
 from deptriad.utils.compiled import compiled
 
-FREE = {"nogil": True, "error_model": "numpy"}
-"""Targets are looked at side by side; a division by zero is ±∞, and each that can happen says what that means."""
+FREE = {"error_model": "numpy"}
+"""A division by zero is ±∞, and each that can happen says what that means."""
 
 
 class Hull(NamedTuple):

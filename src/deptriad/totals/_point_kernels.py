@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from deptriad.totals.shared_target import FEW
 from deptriad.utils.arrays import Booleans, Floats, Integers
 from deptriad.utils.compiled import compiled
 from deptriad.utils.rounding import ENTRY, ROUNDOFF
@@ -38,7 +37,7 @@ class Points(NamedTuple):
     edged: Booleans
 
 
-# --- all sets of few values -------------------------------------------------------------------------------------
+# --- sets one by one -------------------------------------------------------------------------------------
 
 
 @compiled()
@@ -48,36 +47,20 @@ def slack_of(columns):
 
 
 @compiled()
-def sum_sets(lower, upper, spare, surplus, top, low, order):
-    """Largest and smallest G(S) of every set S in every row of a box: min(Up(S), 1 − Lo(Sᶜ)) and its mirror."""
-    rows, columns = lower.shape
-    slack = slack_of(columns)
-    above, below = np.zeros(1 << columns), np.zeros(1 << columns)
-    for x in range(rows):
-        for s in range(1, 1 << columns):
-            u = 0
-            while not (s >> u) & 1:
-                u += 1
-            above[s] = above[s & (s - 1)] + upper[x, u]
-            below[s] = below[s & (s - 1)] + lower[x, u]
-            most = min(above[s], below[s] + spare[x])
-            least = max(below[s], above[s] * (1.0 - slack) - surplus[x])
-            top[x, s] = min(most * (1.0 + slack), 1.0)
-            low[x, s] = least * (1.0 - slack)
-        order[x] = np.argsort(low[x])
-
-
-@compiled()
-def _set_points(top, top2, low2, order, lower, upper):
+def _set_points(top, top2, low2, order, whole, lower, upper):
     """Sets with a larger A than every set of smaller B: the objective rises with A and falls with B.
 
-    Empty and full sets are left out: N(S) + N(Sᶜ) = (1 + e^ε)·N(∅) in numerator and denominator alike, so S or its
-    complement does at least as well. The same holds for sets that differ from them by values of no mass.
+    Of all sets, the empty and the full one are left out: N(S) + N(Sᶜ) = (1 + e^ε)·N(∅) in numerator and denominator
+    alike, so S or its complement does at least as well. The same holds for sets that differ from them by values of no
+    mass.
     """
-    full = top.size - 1
+    last = top.size - 1
     count = 0
-    for s in order:
-        if (top[s] == 0.0 and top2[s] == 0.0) or (top[full - s] == 0.0 and top2[full - s] == 0.0):
+    for k in range(order.size):
+        s = order[k]
+        if whole and (
+            (top[s] == 0.0 and top2[s] == 0.0) or (top[last - s] == 0.0 and top2[last - s] == 0.0)
+        ):
             continue
         if count == 0 or top[s] > upper[count - 1]:
             if count and low2[s] == lower[count - 1]:
@@ -85,6 +68,25 @@ def _set_points(top, top2, low2, order, lower, upper):
             lower[count], upper[count] = low2[s], top[s]
             count += 1
     return count
+
+
+@compiled()
+def sort_falling(keys, order):
+    """Put ``order`` into the order of falling keys: by heaps, which need no more room and are never slow."""
+    size = order.size
+    for end in range(size // 2 - 1 + size, 0, -1):
+        # first every parent sinks into the heap below it; then the least key goes to the end, again and again
+        root, stop = (end - size, size) if end >= size else (0, end)
+        if end < size:
+            order[0], order[end] = order[end], order[0]
+        while 2 * root + 1 < stop:
+            child = 2 * root + 1
+            if child + 1 < stop and keys[order[child + 1]] < keys[order[child]]:
+                child += 1
+            if keys[order[root]] <= keys[order[child]]:
+                break
+            order[root], order[child] = order[child], order[root]
+            root = child
 
 
 # --- a curve above the sets of many values ----------------------------------------------------------------------
@@ -99,7 +101,9 @@ def _hull_points(g, h, lower, upper):
         ratio[u] = g[u] / h[u] if h[u] > 0.0 else (np.inf if g[u] > 0.0 else 0.0)
     lower[0] = upper[0] = above = below = 0.0
     count = 1
-    for u in np.argsort(-ratio):
+    order = np.arange(g.size)
+    sort_falling(ratio, order)
+    for u in order:
         if g[u] > 0.0:
             above, below = above + g[u], below + h[u]
             upper[count], lower[count] = (
@@ -142,12 +146,13 @@ def slopes_of(low, high, low2, high2):
         if high2[u] > 0.0 and low[u] > 0.0:
             flattest = min(flattest, low[u] / high2[u])
     ratio[size], ratio[size + 1], ratio[size + 2] = steepest, 1.0, flattest
-    ratio = np.sort(ratio)[::-1]
+    order = np.arange(ratio.size)
+    sort_falling(ratio, order)
     slopes = np.empty(SLOPES)
     count = 0
     step = max((ratio.size - 1) / (SLOPES - 1), 1.0)
     for k in range(min(SLOPES, ratio.size)):
-        gamma = ratio[min(int(k * step + 0.5), ratio.size - 1)]
+        gamma = ratio[order[min(int(k * step + 0.5), ratio.size - 1)]]
         if 1e-9 < gamma < 1e9 and (count == 0 or gamma < slopes[count - 1] * 0.999):
             slopes[count] = gamma
             count += 1
@@ -190,14 +195,15 @@ def _box_points(low, high, low2, high2, spare, surplus, lower, upper):
 def fill_points(sources, i, x, y, lower, upper):
     """Write down the points of source i for the pair (x, y): how many, and whether the edges between them count."""
     columns = sources.columns[i]
-    if columns <= FEW:
-        size = 1 << columns
+    size = sources.sets[i]
+    if size:
         more, less = sources.set_starts[i] + x * size, sources.set_starts[i] + y * size
         count = _set_points(
             sources.top[more : more + size],
             sources.top[less : less + size],
             sources.low[less : less + size],
             sources.order[less : less + size],
+            sources.whole[i],
             lower,
             upper,
         )

@@ -11,7 +11,7 @@ from deptriad.curves.leakage import leakage
 from deptriad.tables.table import Box
 from deptriad.totals.layout import edges_of
 from deptriad.totals.shared_target import FEW, Table
-from deptriad.utils.arrays import Floats, Integers
+from deptriad.utils.arrays import Booleans, Floats, Integers
 from deptriad.utils.rounding import ROUNDOFF
 
 
@@ -22,20 +22,20 @@ class Cloud:
     or a hair below decides about the whole budget.
     """
 
-    def __init__(self, table: Table) -> None:
-        self.table = table
+    def __init__(self, table: Table, favoured: Booleans | None = None) -> None:
+        self.table, self.any_set = table, favoured is None
         self.lower, self.upper = edges_of(table)
-        self.few = table.shape[1] <= FEW
+        self.few = table.shape[1] <= FEW if favoured is None else len(favoured) <= 1 << FEW
         self.up = 1.0 + (table.shape[1] + 4) * ROUNDOFF
         self.down = 1.0 - (table.shape[1] + 4) * ROUNDOFF
         if self.few:
-            self.top, self.low = self._sums()
+            self.top, self.low = self._sums(
+                _all_sets(table.shape[1]) if favoured is None else favoured
+            )
 
-    def _sums(self) -> tuple[Floats, Floats]:
-        """max G(S) and min G(S) for each row and each set but the empty and the full one."""
-        columns = self.table.shape[1]
-        sets = np.arange(1, (1 << columns) - 1)
-        members = ((sets[:, None] >> np.arange(columns)) & 1).astype(np.float64)
+    def _sums(self, sets: Booleans) -> tuple[Floats, Floats]:
+        """max G(S) and min G(S) for each row and each set."""
+        members = sets.astype(np.float64)
         above, below = self.upper @ members.T, self.lower @ members.T
         if isinstance(self.table, Box):
             spare, surplus = self.table.spare[:, None], self.table.surplus[:, None]
@@ -45,6 +45,8 @@ class Cloud:
 
     def points(self, x: int, y: int) -> tuple[Floats, Floats]:
         """B and A: of all sets where they are few, otherwise of the corners of a concave curve above them."""
+        if self.few and not self.any_set:
+            return self.low[y], np.minimum(self.top[x], 1.0)
         if self.few:
             empty = (self.top[x] == 0.0) & (self.top[y] == 0.0)
             kept = ~(empty | empty[::-1])  # the sets run from {0} to the complement of {0}
@@ -56,9 +58,17 @@ class Cloud:
         lower, upper = _hull(self.table.table[x], self.table.table[y])
         return lower * self.down, np.minimum(upper * self.up, 1.0)
 
+    def best_points(self, x: int, y: int) -> tuple[Floats, Floats]:
+        """The points of sets with a larger A than every set of smaller B: no other can be worst."""
+        lower, upper = self.points(x, y)
+        order = np.lexsort((-upper, lower))
+        lower, upper = lower[order], upper[order]
+        kept = np.append(True, upper[1:] > np.maximum.accumulate(upper)[:-1])
+        return lower[kept], upper[kept]
+
     def gaps(self, x: int, y: int) -> tuple[Floats, Floats]:
         """B and A − B of what may attain the leakage: prefixes of a table's values by ratio, or sets of a box's."""
-        if isinstance(self.table, Box):
+        if isinstance(self.table, Box) or not self.any_set:
             lower, upper = self.points(x, y)
             return lower, np.maximum(upper - lower, 0.0)
         row, other = self.table.table[x], self.table.table[y]
@@ -87,6 +97,11 @@ class Cloud:
         return lower, np.minimum(upper * (self.up + 16 * ROUNDOFF), 1.0)
 
 
+def _all_sets(size: int) -> Booleans:
+    """All sets of so many values but the empty and the full one, from {0} to the complement of {0}."""
+    return ((np.arange(1, (1 << size) - 1)[:, None] >> np.arange(size)) & 1).astype(bool)
+
+
 def _by_ratio(row: Floats, other: Floats) -> Integers:
     """The values that have mass in the first row, by falling ratio of the two."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -102,15 +117,18 @@ def _hull(row: Floats, other: Floats) -> tuple[Floats, Floats]:
     return lower, np.minimum(upper, 1.0)
 
 
-def source_leakage(table: Table, epsilon: float) -> float:
-    """ln of the largest (1 + tA)/(1 + tB) of one source: by prefixes, or by sets, or for a large box by its search."""
-    cloud = Cloud(table)
-    if isinstance(table, Box) and not cloud.few:
-        return float(np.asarray(leakage(table, epsilon)))
+def pair_leakage(cloud: Cloud, x: int, y: int, epsilon: float) -> float:
+    """ln of the largest (1 + tA)/(1 + tB) of one source for one pair: by prefixes, by sets or by corners."""
     budget = np.asarray(epsilon)
-    focus = lines.inverse_gain(budget)
-    best = 0.0
-    for x, y in permutations(range(table.shape[0]), 2):
-        lower, gap = cloud.gaps(x, y)
-        best = max(best, float(lines.leakage(gap, lower, budget, focus).max()))
-    return min(best, epsilon)
+    lower, gap = cloud.gaps(x, y)
+    return min(
+        float(lines.leakage(gap, lower, budget, lines.inverse_gain(budget)).max()), float(epsilon)
+    )
+
+
+def source_leakage(cloud: Cloud, epsilon: float) -> float:
+    """The same for all pairs; for a large box by its search."""
+    if isinstance(cloud.table, Box) and not cloud.few:
+        return float(np.asarray(leakage(cloud.table, epsilon)))
+    pairs = permutations(range(cloud.table.shape[0]), 2)
+    return max((pair_leakage(cloud, x, y, epsilon) for x, y in pairs), default=0.0)

@@ -157,43 +157,54 @@ def leakage(lower, upper, count, epsilon, focus):
 
 
 @compiled()
-def largest_leakages(sources, epsilon, focus):
-    """Leakage of each source by itself, over all pairs."""
-    largest = np.zeros(focus.size)
+def distances(sources):
+    """The largest A − B of each source for every ordered pair of target values: what no budgets change (maths §5)."""
+    rows, size = sources.rows, sources.columns.size
+    found = np.zeros((rows * rows, size))
     lower, upper = np.empty(sources.width), np.empty(sources.width)
-    for x in range(sources.rows):
-        for y in range(sources.rows):
-            for i in range(focus.size):
+    for x in range(rows):
+        for y in range(rows):
+            for i in range(size):
                 if x != y:
                     count, _ = fill_points(sources, i, x, y, lower, upper)
-                    alone = leakage(lower, upper, count, epsilon[i], focus[i])
-                    largest[i] = max(largest[i], alone)
-    return largest
+                    for k in range(count):
+                        found[x * rows + y, i] = max(found[x * rows + y, i], upper[k] - lower[k])
+    return found
 
 
 @compiled()
-def plain_bounds(sources, epsilon, focus, leakages):
-    """The plain bound of every ordered pair of target values, and the largest sum of leakages of one pair.
+def largest_sum(sources, some, epsilon, focus, most, places, ceilings):
+    """The largest sum of the leakages of some sources for one pair, none of them above its ``most``.
 
-    In the plain form W(v) = v, and so q = A. No pair of a source is given more than the source's largest leakage: so
-    the sum is never above that of those.
+    Pairs come by falling ceilings of their sums: once these are not above what was found, the rest need no look.
     """
-    rows, total = sources.rows, epsilon.sum()
-    bounds, paired = np.zeros((rows, rows)), 0.0
+    best = 0.0
     lower, upper = np.empty(sources.width), np.empty(sources.width)
-    log_q, up = np.empty(sources.width), np.ones(sources.width, dtype=np.bool_)
-    for x in range(rows):
-        for y in range(rows):
-            if x == y:
-                continue
-            together = 0.0
-            for i in range(epsilon.size):
-                count, edged = fill_points(sources, i, x, y, lower, upper)
-                for k in range(count):
-                    log_q[k] = log(upper[k])
-                logs = log_q[:count]
-                curve = Curve(lower[:count], upper[:count], logs, logs, up[:count], edged)
-                bounds[x, y] += largest_term(curve, epsilon[i], epsilon[i] / total)[0]
-                together += min(leakage(lower, upper, count, epsilon[i], focus[i]), leakages[i])
-            paired = max(paired, together)
-    return bounds, paired
+    for place in places:
+        if ceilings[place] <= best:
+            break
+        x, y = place // sources.rows, place % sources.rows
+        together = 0.0
+        for i in some:
+            count, _ = fill_points(sources, i, x, y, lower, upper)
+            together += min(leakage(lower, upper, count, epsilon[i], focus[i]), most[i])
+        best = max(best, together)
+    return best
+
+
+@compiled()
+def pair_terms(points, epsilon, focus):
+    """The plain bound of one pair, where W(v) = v and so q = A; and the leakage of each source about it."""
+    size, width = points.lower.shape
+    total, bound = epsilon.sum(), 0.0
+    alone = np.empty(size)
+    log_q, up = np.empty(width), np.ones(width, dtype=np.bool_)
+    for i in range(size):
+        n = points.counts[i]
+        lower, upper, logs = points.lower[i, :n], points.upper[i, :n], log_q[:n]
+        for k in range(n):
+            logs[k] = log(upper[k])
+        curve = Curve(lower, upper, logs, logs, up[:n], points.edged[i])
+        bound += largest_term(curve, epsilon[i], epsilon[i] / total)[0]
+        alone[i] = leakage(lower, upper, n, epsilon[i], focus[i])
+    return bound, alone

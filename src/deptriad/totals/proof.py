@@ -11,13 +11,24 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 
 from deptriad.totals._proof_bound import pair_bound
-from deptriad.totals._proof_points import Cloud, source_leakage
+from deptriad.totals._proof_joint import events_bound, hulls_bound
+from deptriad.totals._proof_points import Cloud, pair_leakage, source_leakage
+from deptriad.totals.least_denominator import MOST
+from deptriad.totals.own_mechanisms import favoured
 from deptriad.totals.shared_target import Table, shared_target
-from deptriad.utils.arrays import Floats, Integers, as_finite_budget, as_numbers
+from deptriad.utils.arrays import Booleans, Floats, Integers, as_finite_budget, as_numbers
 from deptriad.utils.text import printable, rounded_up
 
-Form = Literal["plain", "reference", "sum of budgets", "one source"]
+Form = Literal["plain", "pair by pair", "sum of budgets", "one source"]
 FORMS = get_args(Form)
+
+REFERENCE, EVENTS, HULLS = 0, 1, 2
+WAYS = {
+    REFERENCE: "the reference form",
+    EVENTS: "all events of up to three sources",
+    HULLS: "two weights for the hulls of two sources",
+}
+"""How a pair of target values is bounded."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,16 +42,22 @@ class Proof:
     budgets
         ε of every released source. The proof is about these alone: others that are released come on top.
     form
-        Which bound it is. "plain" and "reference" bound the likelihood ratio for each ordered pair (x, x') of target
+        Which bound it is. "plain" and "pair by pair" bound the likelihood ratio for each ordered pair (x, x') of target
         values.
-    pairs
-        For the reference form, the pairs that have an a and shares of their own, one in a row: the rows x and x' of
-        the tables. All other pairs have a = 0 and shares in proportion to the budgets, which is the plain form.
-    a, shares
-        a and λ of maths §5: a row for each of those pairs, a column for each source of two or more values, in the
-        order of ``budgets``. Any a in [0, 1] and positive shares that sum to 1 are a proof; better ones prove less.
     value
         The claim: the total is never above it.
+    pairs
+        The pairs that have a way, an a and shares of their own, one in a row: the rows x and x' of the tables. All
+        others have the lesser of the plain form and of leaving out all sources but one.
+    ways
+        How each of those pairs is bounded: 0 by the reference form, 1 by the worst joint over all events of up to
+        three sources, 2 by that over the hulls of two sources.
+    a, shares
+        a and λ of maths §5: a row for each of those pairs, a column for each source of two or more values, in the
+        order of ``budgets``. Sources of share 0 are left out: they count with their whole budgets. Any a in [0, 1]
+        and shares that sum to 1 are a proof; better ones prove less. For hulls the two a are the weights θ and w.
+    mechanisms
+        What reports each source, where the claim is about these mechanisms alone; None if it is about all.
     """
 
     target: str
@@ -49,8 +66,10 @@ class Proof:
     form: Form
     value: float
     pairs: Integers = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
+    ways: Integers = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     a: Floats = field(default_factory=lambda: np.zeros((0, 0)))
     shares: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+    mechanisms: Mapping[str, str] | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.budgets, Mapping):
@@ -64,6 +83,7 @@ class Proof:
         }
         object.__setattr__(self, "budgets", budgets)
         object.__setattr__(self, "pairs", _as_pairs(self.pairs))
+        object.__setattr__(self, "ways", _as_ways(self.ways))
         for name in ("a", "shares"):
             rows = as_numbers(getattr(self, name), name)
             # without pairs there is nothing to choose, for however many sources
@@ -77,7 +97,7 @@ class Proof:
         >>> Proof("sex", 0.5, {"age": 1.0}, "sum of budgets", 1.5).to_dict()["form"]
         'sum of budgets'
         """
-        arrays = {name: getattr(self, name).tolist() for name in ("pairs", "a", "shares")}
+        arrays = {name: getattr(self, name).tolist() for name in ("pairs", "ways", "a", "shares")}
         return vars(self) | {"budgets": dict(self.budgets)} | arrays
 
     @classmethod
@@ -120,6 +140,14 @@ def _as_pairs(pairs: Any) -> Integers:
     return array.astype(np.int64)
 
 
+def _as_ways(ways: Any) -> Integers:
+    """Whole numbers, one for each pair."""
+    array = np.asarray(ways)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+        raise ValueError(f"ways are {ways!r}, expected a whole number for each pair")
+    return array.astype(np.int64)
+
+
 # --- checking a proof -------------------------------------------------------------------------------------------
 # By formula and plain NumPy: no search, no shortcut, nothing from the compiled loops but a choice of slopes.
 
@@ -152,20 +180,20 @@ def verify(proof: Proof, tables: Mapping[str, Table]) -> float:
     """
     telling = _check_names(proof, tables)
     epsilon = np.array([proof.budgets[name] for name in telling])
-    chosen = [tables[name] for name in telling]
-    if chosen:
-        _check_choices(proof, len(telling), chosen[0].shape[0])
+    clouds = [Cloud(tables[name], _favoured(proof, name, tables[name])) for name in telling]
+    if clouds:
+        _check_choices(proof, len(telling), clouds[0].table.shape[0])
     if proof.form == "sum of budgets":
         proved = math.fsum(epsilon)
     elif proof.form == "one source":
         if len(telling) != 1:
             raise ValueError(
                 f"the proof is for one source, but {len(telling)} are released that have two or more values: "
-                "expected the plain or the reference form"
+                "expected the plain form, or pair by pair"
             )
-        proved = source_leakage(chosen[0], float(epsilon[0]))
+        proved = source_leakage(clouds[0], float(epsilon[0]))
     else:
-        proved = _proved_by_pairs(proof, chosen, epsilon)
+        proved = _proved_by_pairs(proof, clouds, epsilon)
     total = float(proof.own + proved)
     if not total <= proof.value:
         raise ValueError(
@@ -211,26 +239,70 @@ def _check_choices(proof: Proof, size: int, rows: int) -> None:
         )
     if (bad := ~((proof.a >= 0.0) & (proof.a <= 1.0))).any():
         raise ValueError(f"an a is {float(proof.a[bad][0])}, expected numbers in [0, 1]")
-    if (bad := ~(proof.shares > 0.0)).any():
-        raise ValueError(f"a share is {float(proof.shares[bad][0])}, expected numbers above 0")
+    if (bad := ~(proof.shares >= 0.0)).any():
+        raise ValueError(
+            f"a share is {float(proof.shares[bad][0])}, expected numbers of at least 0"
+        )
     sums = proof.shares.sum(axis=1)
     if (off := np.abs(sums - 1.0) > 1e-12).any():
         raise ValueError(f"the shares of a pair sum to {float(sums[off][0])}, expected 1")
+    if proof.ways.shape != shape[:1]:
+        raise ValueError(
+            f"ways has shape {proof.ways.shape}, expected {shape[:1]}: one for each pair"
+        )
+    for way, kept in zip(proof.ways.tolist(), (proof.shares > 0.0).sum(axis=1), strict=True):
+        most = {REFERENCE: size, EVENTS: MOST, HULLS: 2}.get(way, 0)
+        if kept > most or (way == HULLS and kept < 2):
+            raise ValueError(
+                f"a pair of {kept} sources has the way {way!r}, expected one of {WAYS}"
+            )
 
 
-def _proved_by_pairs(proof: Proof, tables: list[Table], epsilon: Floats) -> float:
-    """max over all ordered pairs of target values of the bound that their a and λ give."""
-    if not tables:
+def _favoured(proof: Proof, name: str, table: Table) -> Booleans | None:
+    """The sets that the mechanism of a source can favour, None where that may be any."""
+    if proof.mechanisms is None:
+        return None
+    if name not in proof.mechanisms:
+        raise ValueError(f"the proof names no mechanism of {name!r}, expected one for each source")
+    return favoured(proof.mechanisms[name], table.shape[1], proof.budgets[name])
+
+
+def _proved_by_pairs(proof: Proof, clouds: list[Cloud], epsilon: Floats) -> float:
+    """max over all ordered pairs of target values of the bound that their choices give."""
+    if not clouds:
         return 0.0
-    given = {
-        (int(x), int(y)): (a, shares / shares.sum())
-        for (x, y), a, shares in zip(proof.pairs, proof.a, proof.shares, strict=True)
-    }
-    plain = np.zeros(epsilon.size), epsilon / epsilon.sum()
-    clouds = [Cloud(table) for table in tables]
+    given = {}
+    if proof.form == "pair by pair":
+        rows = zip(proof.pairs.tolist(), proof.ways.tolist(), proof.a, proof.shares, strict=True)
+        given = {(x, y): choices for (x, y), *choices in rows}
     proved = 0.0
-    for x, y in permutations(range(tables[0].shape[0]), 2):
-        choice = given.get((x, y), plain) if proof.form == "reference" else plain
+    for x, y in permutations(range(clouds[0].table.shape[0]), 2):
+        if (x, y) in given:
+            found = _chosen_bound(clouds, x, y, epsilon, *given[x, y])
+        else:
+            found = _simple_bound(clouds, x, y, epsilon)
         # unlike max, never loses what is no number
-        proved = float(np.maximum(proved, pair_bound(clouds, x, y, epsilon, *choice)))
+        proved = float(np.maximum(proved, found))
     return proved
+
+
+def _simple_bound(clouds: list[Cloud], x: int, y: int, epsilon: Floats) -> float:
+    """The plain form, or the leakage of one source and the budgets of all others."""
+    plain = pair_bound(clouds, x, y, epsilon, np.zeros(epsilon.size), epsilon / epsilon.sum())
+    gains = (e - pair_leakage(cloud, x, y, e) for cloud, e in zip(clouds, epsilon, strict=True))
+    return min(plain, math.fsum(epsilon) - float(max(gains)))
+
+
+def _chosen_bound(
+    clouds: list[Cloud], x: int, y: int, epsilon: Floats, way: int, a: Floats, shares: Floats
+) -> float:
+    """What one pair's choices prove, the budgets of sources that are left out included."""
+    kept = np.flatnonzero(shares > 0.0)
+    some = [clouds[i] for i in kept]
+    left_out = math.fsum(np.delete(epsilon, kept))
+    if way == EVENTS:
+        return left_out + events_bound(some, x, y, epsilon[kept])
+    if way == HULLS:
+        return left_out + hulls_bound(some, x, y, epsilon[kept], *a[kept].tolist())
+    share = shares[kept] / shares[kept].sum()
+    return left_out + pair_bound(some, x, y, epsilon[kept], a[kept], share)

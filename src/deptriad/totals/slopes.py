@@ -14,12 +14,30 @@ from dataclasses import dataclass
 import numpy as np
 
 from deptriad.curves import lines
-from deptriad.totals import _hull_kernels, _slope_kernels, _term_kernels
+from deptriad.totals import (
+    _hull_kernels,
+    _point_kernels,
+    _search_kernels,
+    _slope_kernels,
+    _term_kernels,
+)
 from deptriad.totals._hull_kernels import Hull, LeakageRows
-from deptriad.totals._slope_kernels import Choice, HeldRows
-from deptriad.totals.layout import Sources, laid_out
+from deptriad.totals._search_kernels import Choice as Choice
+from deptriad.totals._slope_kernels import HeldRows
+from deptriad.totals.certificate import Tables, plain_ceilings
+from deptriad.totals.layout import Sources
+from deptriad.totals.least_denominator import MOST, avoiding, event_sets, nested, planes
+from deptriad.totals.pair_bounds import STEEP, feasible, worst_events
 from deptriad.totals.shared_target import Table
 from deptriad.utils.arrays import Floats, Integers
+
+CLOSE = 1e-6
+"""How near the least bound shares are searched for, as a part of the sum of budgets."""
+
+MOST_LOOKS = 100
+"""Pairs that are looked at for the worst ones, at most."""
+
+Pair = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -30,13 +48,18 @@ class TargetSources:
     ----------
     target, telling
         Places of the target and of these sources among all attributes, whose budgets the methods take.
-    sources
+    tables
         The tables, in the order of ``telling``.
     """
 
     target: int
     telling: Integers
-    sources: Sources
+    tables: Tables
+
+    @property
+    def sources(self) -> Sources:
+        """The tables as the compiled loops take them."""
+        return self.tables.sources
 
     @classmethod
     def of(cls, target: int, tables: Mapping[int, Table]) -> TargetSources | None:
@@ -44,7 +67,7 @@ class TargetSources:
         telling = [place for place, table in tables.items() if table.shape[1] > 1]
         if not telling or tables[telling[0]].shape[0] < 2:
             return None
-        return cls(target, np.array(telling), laid_out([tables[place] for place in telling]))
+        return cls(target, np.array(telling), Tables([tables[place] for place in telling]))
 
     def whole_hull(self) -> Hull:
         """Points of each source over all pairs together: a row of these is the sum of the sources' leakages."""
@@ -62,13 +85,52 @@ class TargetSources:
         focus = lines.inverse_gain(budgets)
         return np.asarray(_hull_kernels.pair_leakages(self.sources, budgets, focus))
 
-    def worst_pairs(self, epsilon: Floats, most: int) -> Choice:
-        """What the reference form of the pairs with the largest bounds chooses at some budgets: a row each."""
+    def worst_pairs(self, epsilon: Floats, most: int) -> list[Pair]:
+        """The pairs with the largest plain bounds, by falling ceilings of these, as far as ``MOST_LOOKS`` allows."""
         budgets = epsilon[self.telling]
         focus = lines.inverse_gain(budgets)
-        plain, _ = _term_kernels.plain_bounds(self.sources, budgets, focus, budgets)
-        choices: Choice = _slope_kernels.worst_pairs(self.sources, budgets, plain, most)
-        return choices
+        ceilings = plain_ceilings(self.tables, budgets)
+        found: list[tuple[float, Pair]] = []
+        for place in np.argsort(-ceilings, kind="stable")[:MOST_LOOKS]:
+            pair = divmod(int(place), self.sources.rows)
+            if len(found) >= most and ceilings[place] <= sorted(found)[-most][0]:
+                break
+            if pair[0] != pair[1]:
+                points = _point_kernels.all_points(self.sources, *pair)
+                plain = _term_kernels.pair_terms(points, budgets, focus)[0]
+                found.append((float(plain), pair))
+        return [pair for _, pair in sorted(found)[-most:]]
+
+    def worst_joints(self, epsilon: Floats, most: int) -> list[tuple[Floats, Floats]] | None:
+        """The worst joints of the pairs with the largest bounds; None where events are too many, or sources."""
+        budgets = epsilon[self.telling]
+        every = list(range(budgets.size))
+        if budgets.size > MOST or budgets.sum() > STEEP or (budgets == 0.0).any():
+            return None
+        ceilings, least = plain_ceilings(self.tables, budgets), planes(budgets)
+        found: list[tuple[float, int, Floats, Floats]] = []
+        for place in np.argsort(-ceilings, kind="stable")[:MOST_LOOKS]:
+            x, y = divmod(int(place), self.sources.rows)
+            if found and ceilings[place] <= max(each[0] for each in found):
+                break
+            if x != y:
+                points = _point_kernels.all_points(self.sources, x, y)
+                if not feasible(points, every):
+                    return None
+                value, chosen = worst_events(points, every, budgets, least)
+                found.append(
+                    (value, int(place), points.lower[every, chosen], points.upper[every, chosen])
+                )
+        largest = sorted(found, key=lambda each: each[:2])[-most:]
+        return [(nested(upper), avoiding(lower, budgets)) for _, _, lower, upper in largest]
+
+    def choice(self, epsilon: Floats, pair: Pair) -> Choice:
+        """What the reference form of one pair chooses, about."""
+        budgets = epsilon[self.telling]
+        points = _point_kernels.all_points(self.sources, *pair)
+        close = CLOSE * float(budgets.sum())
+        choice: Choice = _search_kernels.search(budgets, points, -np.inf, close)[1]
+        return choice
 
 
 @dataclass
@@ -109,25 +171,50 @@ class LeakageSums:
         return Rows(self.target, *_hull_kernels.leakage_rows(self.rows, epsilon))
 
 
-class HeldBounds:
-    """Rows that are certified bounds: targets with their sources, and what their worst pairs chose at some budgets."""
+class WorstJoints:
+    """Rows that are worst joints of a few sources: ln of the ratio of their likelihoods, with slopes.
 
-    def __init__(self, chosen: Sequence[tuple[TargetSources, Choice]], made_at: Floats) -> None:
-        self.target, first, attribute = _entries(
-            [about for about, choice in chosen for _ in choice.a]
-        )
-        a, share, part = (
-            np.concatenate([np.zeros(0), *(getattr(choice, name).ravel() for _, choice in chosen)])
-            for name in ("a", "share", "part")
-        )
-        points = [choice.points.reshape(-1, 4) for _, choice in chosen]
+    Given events, the joint distribution under which they are worst stays: nested ones given one target value, ones
+    that avoid each other given the other. Where the row was made, both are worst, so value and slopes are the bound's.
+    """
+
+    def __init__(self, rows: Sequence[tuple[TargetSources, Floats, Floats]]) -> None:
+        self.target = np.array([about.target for about, _, _ in rows], dtype=np.int64)
+        # a place behind all budgets stands for no source
+        self.attribute = np.full((len(rows), MOST), -1)
+        self.more, self.less = np.zeros((2, len(rows), 1 << MOST))
+        for r, (about, more, less) in enumerate(rows):
+            self.attribute[r, : about.telling.size] = about.telling
+            self.more[r, : more.size], self.less[r, : less.size] = more, less
+
+    def at(self, epsilon: Floats) -> Rows:
+        """The bounds at some budgets, those of the targets' own releases left out."""
+        members = event_sets(MOST)
+        weight = np.exp(np.append(epsilon, 0.0)[self.attribute] @ members.T)
+        value, slope = np.zeros(len(self.more)), np.zeros((len(self.more), epsilon.size + 1))
+        for sign, chance in ((1.0, self.more), (-1.0, self.less)):
+            mass = chance * weight
+            value += sign * np.log(mass.sum(axis=1))
+            for i in range(MOST):
+                part = (mass @ members[:, i]) / mass.sum(axis=1)
+                slope[np.arange(len(value)), self.attribute[:, i]] += sign * part
+        return Rows(self.target, value, slope[:, :-1])
+
+
+class HeldBounds:
+    """Rows that are certified bounds: a target with its sources, what a pair chose, and at which budgets."""
+
+    def __init__(self, rows: Sequence[tuple[TargetSources, Choice, Floats]]) -> None:
+        self.target, first, attribute = _entries([about for about, _, _ in rows])
+        none = np.zeros(0)
+        ratios = [choice.share / made_at[about.telling] for about, choice, made_at in rows]
         self.rows = HeldRows(
             first,
             attribute,
-            a,
-            ratio=share / made_at[attribute],
-            points=np.concatenate([np.zeros((0, 4)), *points]),
-            part=part,
+            a=np.concatenate([none, *(choice.a for _, choice, _ in rows)]),
+            ratio=np.concatenate([none, *ratios]),
+            points=np.concatenate([np.zeros((0, 4)), *(choice.points for _, choice, _ in rows)]),
+            part=np.concatenate([none, *(choice.part for _, choice, _ in rows)]),
         )
 
     def at(self, epsilon: Floats) -> Rows:

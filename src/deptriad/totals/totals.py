@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from deptriad.data.results import ByTarget, columns_of
-from deptriad.totals.certificate import Released, certify
+from deptriad.totals.certificate import Released, Tables, certify
+from deptriad.totals.own_mechanisms import favoured, mechanisms_of
 from deptriad.totals.proof import Proof
 from deptriad.totals.shared_target import Table, budgets_by_source, shared_target
 from deptriad.utils import html_table
@@ -34,6 +35,11 @@ class Total:
         says why.
     budgets
         The plain sum of all budgets, which bounds everything.
+    mechanisms
+        The mechanism of each source, where leakages and bounds hold for these alone; None where they hold for all.
+    joint
+        A bound too, for these mechanisms: exact for the joint table of all that is released, which says more than the
+        tables of pairs. None where there is none; ``joint_reason`` says why.
     """
 
     target: str
@@ -43,21 +49,46 @@ class Total:
     certified: float
     budgets: float
     proof: Proof = field(compare=False)
+    mechanisms: Mapping[str, str] | None = None
+    joint: float | None = None
+    joint_reason: str = "joint totals are for mechanisms that are named, such as mechanisms='grr'"
+
+    @property
+    def least(self) -> float:
+        """The smallest of the bounds: it holds. Over wide boxes of joint tables that may be the certified one."""
+        return self.certified if self.joint is None else min(self.certified, self.joint)
+
+    @property
+    def least_by(self) -> str:
+        """Which bound that is: "joint" or "certified"."""
+        return "certified" if self.joint is None or self.certified < self.joint else "joint"
 
     def __repr__(self) -> str:
-        numbers = ", ".join(f"{name}={_shown(self, name)}" for name in NUMBERS)
+        names = NUMBERS if self.joint is None else WITH_JOINT
+        numbers = ", ".join(f"{name}={_shown(self, name)}" for name in names)
         return f"Total({printable(self.target)}: {numbers})"
 
 
 NUMBERS = ("own", "paired", "pairwise", "certified", "budgets")
 """The columns of a table of totals, after the target."""
 
-KINDS = {"paired": "estimate", "pairwise": "estimate", "certified": "bound", "budgets": "bound"}
+WITH_JOINT = ("own", "paired", "pairwise", "joint", "certified", "budgets")
+"""The same where mechanisms are named."""
+
+KINDS = {
+    "paired": "estimate",
+    "pairwise": "estimate",
+    "joint": "bound",
+    "certified": "bound",
+    "budgets": "bound",
+}
 """What each of them is; the own budget is just that."""
 
 
 def _shown(total: Total, name: str) -> str:
     """A number as text: a bound rounded up, so that what is read is still a bound; an estimate to nearest."""
+    if getattr(total, name) is None:
+        return "–"
     number = float(getattr(total, name))
     return rounded_up(number) if KINDS.get(name) == "bound" else f"{number:.4g}"
 
@@ -67,6 +98,9 @@ def target_total(
     budgets: Mapping[str, float],
     own: float = 0.0,
     target: str | None = None,
+    *,
+    mechanisms: str | Mapping[str, str] | None = None,
+    laid_out: dict[tuple[str, ...], Tables] | None = None,
 ) -> Total:
     """What the releases of all sources give away about one target.
 
@@ -80,6 +114,11 @@ def target_total(
         ε of the target's own release.
     target
         Its name; needed only where there are no tables, since nothing else is released.
+    mechanisms
+        What reports the sources, a key of ``deptriad.mechanisms.mechanisms`` for all, or one for each: leakages and
+        bound then hold for these alone, and are smaller. By default they hold for all mechanisms.
+    laid_out
+        Where tables that were laid out are kept for the next call with the same ones.
 
     Returns
     -------
@@ -106,12 +145,14 @@ def target_total(
     released = {name: epsilon for name, epsilon in given.items() if epsilon > 0.0}
     telling = [name for name in released if tables[name].shape[1] > 1]
     everything = sum_up([own, *given.values()])
+    known = None if mechanisms is None else mechanisms_of(mechanisms, list(released))
     if not telling or tables[telling[0]].shape[0] < 2:
         # no source, or one of one value, or a target of one: there is nothing to tell
-        proof = Proof(target, own, released, "plain", own)
-        return Total(target, own, own, own, own, everything, proof)
-    sources = Released([tables[name] for name in telling], [released[name] for name in telling])
-    proof = certify(target, own, released, sources)
+        proof = Proof(target, own, released, "plain", own, mechanisms=known)
+        return Total(target, own, own, own, own, everything, proof, known)
+    about = _laid_out(tables, telling, released, known, laid_out)
+    sources = Released(about, [released[name] for name in telling])
+    proof = certify(target, own, released, sources, known)
     pairwise = sum_up([own, *sources.leakages])
     return Total(
         target=target,
@@ -122,7 +163,27 @@ def target_total(
         certified=proof.value,
         budgets=everything,
         proof=proof,
+        mechanisms=known,
     )
+
+
+def _laid_out(
+    tables: Mapping[str, Table],
+    telling: list[str],
+    budgets: Mapping[str, float],
+    mechanisms: Mapping[str, str] | None,
+    kept: dict[tuple[str, ...], Tables] | None,
+) -> Tables:
+    """The tables of the sources that tell something; those for all mechanisms are kept for the next time."""
+    some = [tables[name] for name in telling]
+    if mechanisms is not None:
+        sizes = {name: tables[name].shape[1] for name in telling}
+        return Tables(some, [favoured(mechanisms[n], sizes[n], budgets[n]) for n in telling])
+    known = {} if kept is None else kept
+    key = (some[0].target, *telling)
+    if key not in known:
+        known[key] = Tables(some)
+    return known[key]
 
 
 def _named(tables: Mapping[str, Table], target: str | None) -> str:
@@ -141,10 +202,27 @@ def _named(tables: Mapping[str, Table], target: str | None) -> str:
 
 PROMISES = (
     "certified is a bound: no joint distribution with these tables gives away more,\n"
-    "for all ε-LDP mechanisms with independent noise; it covers the target values that have a row in the tables.\n"
+    "for {mechanisms} with independent noise; it covers the target values that have a row in the tables.\n"
+    "{joint}"
     "budgets, the sum of all ε, is a bound too.\n"
     "paired and pairwise are estimates: bounds only if the other answers are independent given the target."
 )
+
+JOINT = (
+    "joint is a bound for the same reports, exact for the joint table of all that is released;\n"
+    "the smaller of the two holds.\n"
+)
+
+
+def promises(totals: Iterable[Total]) -> str:
+    """What the numbers of some totals promise, and for which mechanisms."""
+    every = list(totals)
+    named = sorted({name for each in every for name in (each.mechanisms or {}).values()})
+    words = f"reports by {', '.join(named)}" if named else "all ε-LDP mechanisms"
+    reasons = {each.joint_reason: None for each in every if named and each.joint is None}
+    absent = "".join(f"no joint total: {reason}.\n" for reason in reasons)
+    joint = JOINT if any(each.joint is not None for each in every) else ""
+    return PROMISES.format(mechanisms=words, joint=joint + absent)
 
 
 class Totals(ByTarget[Total]):
@@ -168,22 +246,30 @@ class Totals(ByTarget[Total]):
     called = ("total", "of")
 
     def columns(self) -> dict[str, list[Any]]:
-        """Columns of the frame, a row for each target: target, own, paired, pairwise, certified, budgets."""
-        return columns_of(self.values(), ("target", *NUMBERS))
+        """Columns of the frame, a row for each target: target, own, paired, pairwise, certified, budgets.
+
+        Where there are totals from a joint table, joint, too, before certified.
+        """
+        return columns_of(self.values(), ("target", *self._numbers))
+
+    @property
+    def _numbers(self) -> tuple[str, ...]:
+        return WITH_JOINT if any(each.joint is not None for each in self.values()) else NUMBERS
 
     def _repr_html_(self) -> str:
         odds = ["", "odds moved at most"]
-        odds += [f"{times(each.certified)} times" for each in self.values()]
+        odds += [f"{times(each.least)} times" for each in self.values()]
         rows = [[*row, factor] for row, factor in zip(self._rows(), odds, strict=True)]
-        return html_table.table(rows, below=PROMISES.splitlines(), headings=2)
+        return html_table.table(rows, below=promises(self.values()).splitlines(), headings=2)
 
     def __repr__(self) -> str:
-        return "\n".join([PROMISES, "", *aligned(self._rows())])
+        return "\n".join([promises(self.values()), "", *aligned(self._rows())])
 
     def _rows(self) -> list[list[str]]:
         """Two headings, and a row for each target."""
-        rows = [["", *(KINDS.get(name, "") for name in NUMBERS)], ["target", *NUMBERS]]
+        names = self._numbers
+        rows = [["", *(KINDS.get(name, "") for name in names)], ["target", *names]]
         return rows + [
-            [printable(target), *(_shown(total, name) for name in NUMBERS)]
+            [printable(target), *(_shown(total, name) for name in names)]
             for target, total in self.items()
         ]
