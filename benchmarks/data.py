@@ -2,10 +2,12 @@
 
     python benchmarks/data.py [--rows 50] [--folder DIR]
 
-Three parts. The face attributes (celeba.parquet beside the repository; skipped and said so without it): file to all
-1,560 triads, on every engine that is installed, as ratios to pandas.crosstab over the 780 pairs in the same run. A file
-of 40 attributes × 3 million records: all triads, beside the bare time DuckDB takes to read those columns. A file of 12
-attributes × 50 million records (--rows, in millions): time and peak memory of each engine that streams.
+First the goals: the face attributes from their file to all triads, against pandas; and all joint tables of three
+attributes, against all pairs. Then three parts. The face attributes (celeba.parquet beside the repository; skipped
+and said so without it): file to all 1,560 triads, on every engine that is installed, as ratios to pandas.crosstab
+over the 780 pairs in the same run. A file of 40 attributes × 3 million records: all triads, beside the bare time
+DuckDB takes to read those columns. A file of 12 attributes × 50 million records (--rows, in millions): time and peak
+memory of each engine that streams.
 """
 
 from __future__ import annotations
@@ -25,15 +27,16 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 import pandas as pd
-from _history import add, best
+from _history import add, at_least, at_most, best, seconds
 
 import deptriad as dt
 
 SHARED = Path(os.environ.get("DEPTRIAD_SHARED", Path(__file__).resolve().parents[2] / "shared"))
 
 
-def triads_of(data: Any, schema: dt.Schema) -> dt.Analysis:
+def triads_of(data: Any, schema: dt.Schema | None) -> dt.Analysis:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return dt.analyze(dt.Prior.from_data(data, schema=schema))
@@ -135,6 +138,51 @@ def faces() -> dict[str, float]:
     return result
 
 
+def from_the_file() -> dict[str, float]:
+    """File to all triads, against pandas reading it and making a crosstab of each pair: times faster."""
+    path = SHARED / "data" / "celeba.parquet"
+    if not path.is_file():
+        return {}
+
+    def crosstabs() -> None:
+        frame = pd.read_parquet(path)
+        for first, second in itertools.combinations(frame.columns, 2):
+            pd.crosstab(frame[first], frame[second])
+
+    def inferring() -> dt.Analysis:
+        return triads_of(path, None)
+
+    schema = dt.Schema.infer(path)
+    rival = seconds(crosstabs)
+    result = {
+        "schema given": rival / best(lambda: triads_of(path, schema)),
+        "schema inferred": rival / best(inferring),
+    }
+    for name, times in result.items():
+        print(f"  file to 1,560 triads, {name}: {times:.0f} times faster than pandas")
+    return result
+
+
+def joint_tables() -> dict[str, float]:
+    """All 455 tables of 3 of 15 attributes with 8 values, 200,000 records, over all pairs of them."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({f"a{k}": rng.integers(0, 8, 200_000).astype("int8") for k in range(15)})
+    schema = dt.Schema([dt.Attribute(name, range(8), missing="error") for name in frame.columns])
+    triples = list(itertools.combinations(frame.columns, 3))
+    codes = schema.encode(frame)
+    prior = dt.Prior.from_data(frame, schema)
+    prior.joint(triples[0])
+    kernel = best(kernel_of(codes, schema), 7)
+    result = {
+        "from codes": best(lambda: prior.joints(triples), 7) / kernel,
+        "from the frame": best(lambda: dt.Prior.from_data(frame, schema).joints(triples))
+        / best(lambda: dt.Counts.from_data(frame, schema)),
+    }
+    for name, ratio in result.items():
+        print(f"455 joint tables {name}: {ratio:.1f} times the time of all pairs")
+    return result
+
+
 def kernel_of(codes: Any, schema: dt.Schema) -> Callable[[], object]:
     from deptriad.data.batches import BATCH
     from deptriad.data.counting import Counter
@@ -229,9 +277,16 @@ def main() -> None:
         add(
             "data",
             {
+                "file": from_the_file(),
+                "joint": joint_tables(),
                 "faces": faces(),
                 "wide": wide(folder),
                 "large": large(folder, round(given.rows * 1e6)),
+            },
+            {
+                "file / schema given": at_least(20.0),
+                "file / schema inferred": at_least(10.0),
+                "joint / from the frame": at_most(5.0),
             },
         )
 

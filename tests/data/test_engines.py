@@ -198,6 +198,57 @@ def test_every_engine_counts_what_plain_python_counts(counted):
         assert_counts(counts[state], there, SMALL_SCHEMA, "weight")
 
 
+JOINT = [("city", "real", "level"), ("price", "city"), ("flag", "whole", "small", "city")]
+
+
+@every_engine
+def test_every_engine_counts_joint_tables_equally(counted, engine):
+    query = {"query": "SELECT * FROM data"} if engine == "query" else {}
+    options = {"weight": "weight", "by": "state", "min_records": 0}
+    prior = dt.Prior.from_data(counted.data(SMALL), SMALL_SCHEMA, **options, **query)
+    expected = dt.Prior.from_data(SMALL, SMALL_SCHEMA, **options)
+    for found, plain in zip(prior.joints(JOINT), expected.joints(JOINT), strict=True):
+        assert np.array_equal(found.by_source, plain.by_source)  # weights are whole eighths
+        first, second = found.names[:2]
+        rest = tuple(range(2, len(found.names)))
+        assert np.array_equal(found.counts.sum(axis=rest), prior.counts.table(second, first))
+
+
+PANEL = pa.table(
+    {
+        "who": [f"p{person}" for person in range(8) for _ in range(6)],
+        "when": pa.array([0, 1, 2, 5, 3, 4] * 8, type=pa.int32()),
+        "city": [
+            ["rome", "bonn", None][(person * time // 3) % 3]
+            for person in range(8)
+            for time in range(6)
+        ],
+    }
+)
+
+
+@every_engine
+def test_every_engine_counts_the_same_transitions(counted, engine):
+    """Who goes from where to where between neighbouring times; without three rows, after which runs are broken."""
+    from deptriad.chains.sequences import transitions
+
+    kept = [row for place, row in enumerate(PANEL.to_pylist()) if place not in (7, 20, 21)]
+    table = pa.Table.from_pylist(kept, schema=PANEL.schema)
+    schema = dt.Schema([dt.Attribute("city", categories=["rome", "bonn"])])
+    query = "SELECT * FROM data" if engine == "query" else None
+    found = transitions(counted.data(table), "who", "when", "city", schema, query)
+    order = ["rome", "bonn", None]
+    seen = {(row["who"], row["when"]): order.index(row["city"]) for row in kept}
+    pairs = Counter(
+        (value, seen[who, when + 1])
+        for (who, when), value in seen.items()
+        if (who, when + 1) in seen
+    )
+    assert found.counts.tolist() == [[pairs[one, two] for two in range(3)] for one in range(3)]
+    assert found.persons == 8
+    assert found.runs == len(kept) - pairs.total()
+
+
 @local_engines
 @pytest.mark.parametrize(
     ("by", "sources"),
@@ -219,6 +270,8 @@ STRANGE = pa.table(
         "ends": pa.array([float("inf"), 1.0, float("-inf"), NAN, 7.0, -2.5] * 40),
         "whole": pa.array([1.0, 2.0, NAN, 4.0] * 60),
         "mixed": pa.array([1, 2, None, 40] * 60, type=pa.int32()),
+        "single": pa.array([1.5, NAN, None, -0.0, 0.25] * 48, type=pa.float32()),
+        "unsigned": pa.array([3_000_000_000, None, 0] * 80, type=pa.uint32()),
         "weight": pa.array([1.0, 0.5, 2.0] * 80),
     }
 )
@@ -233,6 +286,8 @@ def test_nan_zeros_infinities_and_nulls_are_the_same_everywhere(counted):
             dt.Attribute("ends", edges=[float("-inf"), 0, 2, float("inf")], unseen="other"),
             dt.Attribute("whole", categories=[1, 2, 4]),
             dt.Attribute("mixed", categories=[1, 2, 40]),
+            dt.Attribute("single", categories=[0, 0.25, 1.5]),
+            dt.Attribute("unsigned", edges=[0, 1, 4e9]),
         ]
     )
     counts = counted(STRANGE, schema, weight="weight")
@@ -430,6 +485,13 @@ def test_an_engine_without_an_entry_is_counted_all_the_same(counted, by, weight)
     table = SMALL.drop_columns(["city", "price"])
     counts = counted(table, schema, by=by, weight=weight)
     assert_counts(counts, rows_of(SMALL), schema, weight)
+    wanted, options = [("flag", "real", "small"), ("level",)], {"by": by, "weight": weight}
+    found, plain = (
+        dt.Prior.from_data(data, schema, min_records=0, **options).joints(wanted)
+        for data in (counted.data(table), table)
+    )
+    for one, other in zip(found, plain, strict=True):
+        assert np.array_equal(one.counts, other.counts)
 
 
 @pytest.mark.usefixtures("no_entries")

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import deptriad as dt
+from deptriad.data import readers
 from small_records import GOOD, PERSON, in_form, refused
 
 pd = pytest.importorskip("pandas")
@@ -19,6 +20,41 @@ def test_duplicate_columns_of_an_arrow_table_are_named(tmp_path):
     pa = pytest.importorskip("pyarrow")
     table = pa.table([GOOD["age"], GOOD["sex"], GOOD["age"]], names=["age", "sex", "age"])
     refused(tmp_path, table, PERSON, "age")
+
+
+LATE = {
+    "numbers": ["1"] * 30 + ["2"],
+    "a decimal": ["1"] * 30 + ["2.5"],
+    "text": ["1"] * 30 + ["many"],
+    "an answer": ["yes"] * 30 + ["perhaps"],
+    "a flag": ["true"] * 30 + ["no"],
+    "nothing at first": [""] * 30 + ["7"],
+    "no date": ["2020-01-01"] * 30 + ["soon"],
+    "zeros": ["007"] * 31,
+}
+
+
+@pytest.mark.parametrize("late", LATE)
+def test_types_of_a_large_csv_are_true_of_all_its_records(tmp_path, monkeypatch, late):
+    """A sample tells them as a look at the whole file does."""
+    pytest.importorskip("duckdb")
+    lines = [f"{value},{place % 2}" for place, value in enumerate(LATE[late])]
+    (tmp_path / "large.csv").write_text("\n".join(["x,y", *lines]) + "\n")
+    whole = readers.opened(tmp_path / "large.csv").collect_schema()
+    monkeypatch.setattr(readers, "MOST_HELD", 0)
+    monkeypatch.setattr(readers, "SAMPLE", 8)
+    assert readers.opened(tmp_path / "large.csv").collect_schema() == whole
+
+
+def test_a_star_is_no_name_to_engines_that_take_it_for_all_columns(tmp_path, given_as):
+    frame = pd.DataFrame({"*": [0, 1] * 30, "b": [0, 1, 1] * 20})
+    data = given_as(frame)
+    if isinstance(data, pd.DataFrame) or type(data).__module__.startswith("pyarrow"):
+        assert dt.Schema.infer(data).names == ("*", "b")
+        return
+    with pytest.raises(ValueError, match=r"column '\*' has '\*' in its name.*rename it"):
+        dt.Schema.infer(data)
+    assert dt.Schema.infer(data, columns=["b"]).names == ("b",)
 
 
 def test_duplicate_columns_of_a_csv_are_named(tmp_path):
@@ -312,7 +348,24 @@ def test_the_name_of_a_folder_is_no_column(tmp_path, folder, form):
     assert dt.Counts.from_data(place / f"t.{form}", schema).single("a").tolist() == [1, 2]
 
 
-@pytest.mark.parametrize("header", [",b", "a,", 'a,""', "a,,c"])
+@pytest.mark.parametrize("name", ["", " "])
+def test_a_column_of_a_parquet_file_without_a_name_is_refused(tmp_path, name):
+    """DuckDB would call it C1."""
+    pytest.importorskip("duckdb")
+    pd.DataFrame({"a": [1, 2], name: [3, 4]}).to_parquet(tmp_path / "t.parquet")
+    with pytest.raises(ValueError, match=r"t\.parquet has no name for column 2 of 2"):
+        dt.Schema.infer(tmp_path / "t.parquet")
+
+
+@pytest.mark.parametrize("library", ["pandas.DataFrame", "polars.DataFrame", "pyarrow.table"])
+def test_a_column_of_a_frame_without_a_name_is_refused(library):
+    module, _, kind = library.partition(".")
+    frame = getattr(pytest.importorskip(module), kind)({"a": [1, 2], "": [3, 4]})
+    with pytest.raises(ValueError, match=r"the frame has no name for column 2 of 2"):
+        dt.Schema.infer(frame)
+
+
+@pytest.mark.parametrize("header", [",b", "a,", 'a,""', "a,,c", 'a," "'])
 def test_a_column_of_a_csv_without_a_name_is_refused(tmp_path, header):
     row = ",".join("1" * len(header.split(",")))
     (tmp_path / "t.csv").write_text(f"{header}\n{row}\n{row}\n")

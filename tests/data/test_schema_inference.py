@@ -302,3 +302,18 @@ def test_a_proposal_encodes_the_data_it_comes_from(values, binning, bins, most):
         assert np.array_equal(found == schema["x"].size - 1, missing)
     assert found.min() >= 0
     assert found.max() < schema["x"].size
+
+
+def test_far_too_many_columns_are_refused_before_they_are_read():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(np.zeros((2, 8001), dtype=int), columns=[f"c{k}" for k in range(8001)])
+    with pytest.raises(ValueError, match=r"8,001 columns, expected at most 8,000.*columns="):
+        dt.Schema.infer(frame)
+
+
+def test_too_many_cells_are_told_without_listing_the_tables():
+    pd = pytest.importorskip("pandas")
+    schema = dt.Schema([dt.Attribute(f"c{k}", [0, 1]) for k in range(20_000)])
+    frame = pd.DataFrame(np.zeros((2, 20_000), dtype=int), columns=schema.names)
+    with pytest.raises(ValueError, match="cells, expected at most"):
+        dt.Counts.from_data(frame, schema)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 
-from deptriad.data.column_types import Frame
+from deptriad.data.code_lookup import CodeLookup
+from deptriad.data.column_types import Frame, require
 from deptriad.data.engines import Batch, Work, engine_of
 from deptriad.data.readers import opened, reading
 
@@ -19,21 +20,37 @@ if TYPE_CHECKING:
     from deptriad.utils.progress import Progress
 
 BATCH = 1 << 17
-"""Records that are handed on at a time."""
+"""Records that are handed on at a time; of text, which takes many times the memory, an eighth of it."""
 
 
 def batches(codes: Frame) -> Iterator[Batch]:
-    """A frame of numbers without nulls as batches of arrays, a column each, in the order of the rows."""
+    """A frame of numbers without nulls, or of text, as batches of arrays, a column each, in the order of the rows."""
+    plain = all(dtype.is_numeric() for dtype in codes.collect_schema().values())
+    size = BATCH if plain else max(BATCH // 8, 1)
     if isinstance(codes, nw.LazyFrame):
         native = codes.to_native()
         if engine_batches := engine_of(native).batches:
             with reading("the data", OSError):
-                yield from engine_batches(native, BATCH)
+                yield from engine_batches(native, size)
             return
         codes = codes.collect()
     columns = [codes[name].to_numpy() for name in codes.columns]
-    for start in range(0, len(codes), BATCH):
-        yield [column[start : start + BATCH] for column in columns]
+    for start in range(0, len(codes), size):
+        yield [column[start : start + size] for column in columns]
+
+
+def coded(frame: Frame, encode: Encoder) -> Iterator[Batch]:
+    """Codes of all records of a local frame in batches, in the order of the rows."""
+    arrow = engine_of(frame.to_native()).arrow_batches
+    # only a schema's values can be looked up, not what is in reports
+    if not arrow or isinstance(frame, nw.DataFrame) or not hasattr(encode, "schema"):
+        yield from batches(encode(frame))
+        return
+    require(frame, encode.columns)
+    lookup = CodeLookup(encode)
+    with reading("the data", OSError):
+        for batch in arrow(frame.select(*encode.columns).to_native(), BATCH):
+            yield lookup(batch)
 
 
 def streams(frame: Frame) -> bool:
@@ -54,11 +71,11 @@ def results(
     elif engine.on_codes:
         yield from engine.on_codes(encode(frame).to_native(), work)
     else:
-        yield work(_watched(batches(encode(frame)), progress))
+        yield work(_watched(coded(frame, encode), progress))
 
 
 def _part_result(encode: Encoder, work: Work, part: Any) -> list[NDArray[Any]]:
-    return work(batches(encode(opened(part))))
+    return work(coded(opened(part), encode))
 
 
 def _watched(stream: Iterator[Batch], progress: Progress | None) -> Iterator[Batch]:

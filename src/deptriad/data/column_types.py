@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -76,7 +77,7 @@ def require(frame: Frame, names: Sequence[str]) -> dict[str, Any]:
                 f"there is a column beside {name!r} whose name differs only in case, which SQL takes for the same: "
                 "rename one"
             )
-        if misread := [sign for sign in engine.misread if sign in name]:
+        if engine.misread and (misread := re.search(engine.misread, name)):
             raise ValueError(
                 f"column {name!r} has {misread[0]!r} in its name, which {engine.name} reads otherwise: rename it"
             )

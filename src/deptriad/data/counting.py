@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations_with_replacement
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from deptriad.data import _count_kernels
+from deptriad.data import _count_kernels, _joint_kernels
 from deptriad.data.attribute import Attribute
 from deptriad.data.batches import results, streams
 from deptriad.data.column_types import Frame
 from deptriad.data.encoding import ABSENT, UNSEEN, Encoder, refuse_codes
 from deptriad.data.engines import Batch
 from deptriad.data.schema import Schema
+from deptriad.data.table_cover import pair_covering
 from deptriad.data.table_layout import ALL, Layout
+from deptriad.data.table_set import TableSet, spans_of, stacked
 from deptriad.data.value_counts import count_values
 from deptriad.utils.arrays import Floats, Integers
 from deptriad.utils.errors import InvalidValue, Parameter
@@ -35,7 +38,7 @@ def counted(
     progress: Progress | None,
 ) -> tuple[tuple[str, ...], Integers, Floats | None]:
     """The names of the sources, in order; and for each of them the cells of all tables and the sums of weights."""
-    sources = _sources(frame, by)
+    sources = sources_of(frame, by)
     names = sources.values if sources else (ALL,)
     count = Counter(Layout(schema.sizes), len(names), sources is not None, weight is not None)
     _refuse_size(schema, count.layout.cells * count.sources)
@@ -75,7 +78,7 @@ def _refuse_size(schema: Schema, cells: int) -> None:
         )
 
 
-def _sources(frame: Frame, by: str | None) -> Attribute | None:
+def sources_of(frame: Frame, by: str | None) -> Attribute | None:
     """The values of the column that tells sources apart, as an attribute."""
     if by is None:
         return None
@@ -103,8 +106,10 @@ class Counter:
         """Count all batches."""
         number, pairs = len(self.layout.sizes), _count_kernels.Pairs(*self.layout.arrays)
         records, weights, refused = self.nothing()
+        cover = TableSet(tuple(pair_covering(self.layout.sizes)), self.layout.sizes)
+        cells = cover.nothing()
         for batch in batches:
-            codes = _stacked(batch[:number])
+            codes = stacked(batch[:number])
             source = np.ascontiguousarray(batch[number] if self.by else [], np.int64)
             weight = np.ascontiguousarray(batch[-1] if self.weighted else [], np.float64)
             if codes.min(initial=0) < 0:
@@ -114,25 +119,33 @@ class Counter:
             if refused.any():
                 continue  # nothing is counted that will not be used
             if not (self.by or self.weighted):
-                _count_kernels.count(codes, pairs, records[0])
+                cover.count(codes, cells)
                 continue
             source = source if self.by else np.zeros(codes.shape[1], dtype=np.int64)
             _count_kernels.count_weighted(codes, pairs, source, weight, records, weights)
+        self._lay_out(cover, cells, records[0])
         return [records.ravel(), weights.ravel(), refused.ravel()]
+
+    def _lay_out(self, cover: TableSet, cells: Integers, records: Integers) -> None:
+        """Add what was counted in larger tables to the table of each pair."""
+        held: dict[tuple[int, int], int] = {}
+        for number, places in enumerate(cover.tables):
+            for pair in combinations_with_replacement(places, 2):
+                held.setdefault(pair, number)
+        spans = np.empty((len(self.layout.pairs), 5), dtype=np.int64)
+        tables = np.empty(len(self.layout.pairs), dtype=np.int64)
+        for place, (i, j) in enumerate(self.layout.pairs):
+            tables[place] = number = held[i, j]
+            spans[place] = spans_of(
+                cover.tables[number].index(i), cover.tables[number].index(j), cover.shapes[number]
+            )
+        _joint_kernels.add_pairs(cells, cover.starts[tables], spans, self.layout.starts, records)
 
     def nothing(self) -> tuple[Integers, Floats, Integers]:
         """No records and no weights; and no refused values: undeclared, missing, bad weights, unknown sources."""
         cells = self.sources, self.layout.cells
         refused = np.zeros((4, len(self.layout.sizes)), dtype=np.int64)
         return np.zeros(cells, np.int64), np.zeros(cells if self.weighted else (0, 0)), refused
-
-
-def _stacked(columns: Batch) -> NDArray[Any]:
-    """Codes attribute by attribute, and a row of zeros."""
-    codes = np.zeros((len(columns) + 1, len(columns[0])), dtype=np.result_type(*columns))
-    for row, column in zip(codes, columns, strict=False):
-        row[:] = column
-    return codes
 
 
 # --- table by table -------------------------------------------------------------------------------------------
@@ -145,7 +158,7 @@ def _grouped(codes: Frame, count: Counter, progress: Progress | None) -> list[ND
     records, weights, refused = count.nothing()
     for done, ((i, j), start) in enumerate(zip(layout.pairs, layout.starts[:-1], strict=True), 1):
         keys = {names[i]: None, names[j]: None} | ({names[number]: None} if count.by else {})
-        group = _sums(codes, list(keys), names[-1] if count.weighted else None)
+        group = sums_by(codes, list(keys), names[-1] if count.weighted else None)
         first, second = group[names[i]], group[names[j]] if i != j else 0
         source = group[names[number]] if count.by else np.zeros(len(first), dtype=np.int64)
         if i == j:  # all of these come first
@@ -163,7 +176,7 @@ def _grouped(codes: Frame, count: Counter, progress: Progress | None) -> list[ND
     return [records.ravel(), weights.ravel(), refused.ravel()]
 
 
-def _sums(codes: Frame, keys: list[str], weight: str | None) -> dict[str, NDArray[Any]]:
+def sums_by(codes: Frame, keys: list[str], weight: str | None) -> dict[str, NDArray[Any]]:
     """Records, sums of weights and numbers of bad weights of every combination of codes."""
     sums = [nw.len().alias("records")]
     if weight:

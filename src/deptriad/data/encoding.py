@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ import narwhals as nw
 import numpy as np
 
 from deptriad.data.attribute import Attribute
-from deptriad.data.batches import batches
+from deptriad.data.batches import coded
 from deptriad.data.categories import Value
 from deptriad.data.column_types import (
     Frame,
@@ -129,24 +129,35 @@ class Encoder:
 
     def __call__(self, frame: Frame) -> Frame:
         """The frame of codes, lazily where the frame is lazy."""
-        types = require(frame, self.columns)
+        codes: Frame = self.only(frame, self.columns)
+        return codes
+
+    def only(self, frame: Any, columns: Sequence[str]) -> Any:
+        """The same of some of its columns, in the order given."""
+        types = require(frame, columns)
         integer = nw.Int8 if max(self.schema.sizes) <= 127 else nw.Int16
-        # plain names: not every engine quotes those of others when it groups
-        codes = [
-            code_of(each, types[each.name], integer, is_empty(frame, each, types[each.name]))
-            for each in self.schema
-        ]
-        codes = [code.alias(f"code_{place}") for place, code in enumerate(codes)]
-        if self.by:
-            codes.append(code_of(self.by, types[self.by.name], nw.Int32).alias("source"))
-        if self.weight:
-            require_weight(types, self.weight)
-            weight = nw.col(self.weight).cast(nw.Float64)
-            missing = weight.is_null()
-            if types[self.weight].is_float():
-                missing = missing | is_nan(weight)
-            codes.append(nw.when(missing).then(nw.lit(-1.0)).otherwise(weight).alias("weight"))
+        codes = []
+        for name in columns:
+            if self.by and name == self.by.name:
+                codes.append(code_of(self.by, types[name], nw.Int32).alias("source"))
+            elif name == self.weight:
+                codes.append(weight_of(name, types).alias("weight"))
+            else:
+                each = self.schema[name]
+                code = code_of(each, types[name], integer, is_empty(frame, each, types[name]))
+                # plain names: not every engine quotes those of others when it groups
+                codes.append(code.alias(f"code_{self.schema.index(name)}"))
         return frame.select(*codes)
+
+
+def weight_of(name: str, types: Mapping[str, Any]) -> nw.Expr:
+    """Weights, where a missing one is -1."""
+    require_weight(types, name)
+    weight = nw.col(name).cast(nw.Float64)
+    missing = weight.is_null()
+    if types[name].is_float():
+        missing = missing | is_nan(weight)
+    return nw.when(missing).then(nw.lit(-1.0)).otherwise(weight)
 
 
 def encoded(data: Any, schema: Schema) -> NDArray[np.int16]:
@@ -154,7 +165,7 @@ def encoded(data: Any, schema: Schema) -> NDArray[np.int16]:
     frame = opened(data, schema=schema)
     require(frame, schema.names)
     frame = frame.select(*schema.names)
-    parts = [np.column_stack(batch) for batch in batches(Encoder(schema)(frame))]
+    parts = [np.column_stack(batch) for batch in coded(frame, Encoder(schema))]
     codes = np.concatenate(parts) if parts else np.zeros((0, len(schema)))
     refused = [(codes == code).sum(axis=0) for code in (UNSEEN, ABSENT)]
     refuse_codes(frame, schema, np.array(refused))

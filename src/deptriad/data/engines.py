@@ -39,12 +39,14 @@ class Engine:
     ignores_case
         Whether a native frame takes names that differ only in case for the same, as SQL does.
     misread
-        Characters that it does not take for part of a column's name.
+        A pattern of what it does not take for part of a column's name.
     plain
         A native frame without the column types that say too little.
+    arrow_batches
+        A lazy native frame as batches of Arrow of at most so many rows, in their order.
     batches
-        A lazy native frame of numbers as batches of at most so many rows, in their order. Without it, and without
-        work on its workers, a lazy frame is counted by group-bys.
+        The same of a frame of numbers, as arrays. Without either, and without work on its workers, a lazy frame is
+        counted by group-bys.
     on_parts
         The results of a function on each partition of a native frame, which is a local frame: for an engine whose
         column types are known there only.
@@ -60,10 +62,16 @@ class Engine:
     ignores_case: Callable[[Any], bool] = lambda native: False
     misread: str = ""
     plain: Callable[[Any], Any] = lambda native: native
+    arrow_batches: Callable[[Any, int], Iterator[Any]] | None = None
     batches: Callable[[Any, int], Iterator[Batch]] | None = None
     on_parts: Callable[[Any, Callable[[Any], Any]], Iterator[Any]] | None = None
     on_codes: Callable[[Any, Work], Iterator[list[NDArray[Any]]]] | None = None
     results: str = "pandas"
+
+    def __post_init__(self) -> None:
+        if arrow := self.arrow_batches:
+            arrays = lambda native, size: map(_arrays, arrow(native, size))  # noqa: E731
+            object.__setattr__(self, "batches", arrays)
 
 
 def engine_of(native: Any) -> Engine:
@@ -87,19 +95,19 @@ def _polars_batches(native: Any, size: int) -> Iterator[Batch]:
         yield [column.to_numpy() for column in part.get_columns()]
 
 
-def _duckdb_batches(native: Any, size: int) -> Iterator[Batch]:
+def _duckdb_batches(native: Any, size: int) -> Iterator[Any]:
     reader = getattr(native, "to_arrow_reader", None) or native.fetch_record_batch
-    return map(_arrays, reader(size))
+    return iter(reader(size))
 
 
-def _ibis_batches(native: Any, size: int) -> Iterator[Batch]:
+def _ibis_batches(native: Any, size: int) -> Iterator[Any]:
     if _on_duckdb(native):
         import duckdb
 
         # what Ibis calls to hand over batches, and DuckDB 2 no longer has
         if not hasattr(duckdb.DuckDBPyConnection, "fetch_record_batch"):
-            return map(_arrays, native.to_pyarrow().to_batches(size))
-    return map(_arrays, native.to_pyarrow_batches(chunk_size=size))
+            return iter(native.to_pyarrow().to_batches(size))
+    return iter(native.to_pyarrow_batches(chunk_size=size))
 
 
 def _on_duckdb(native: Any) -> bool:
@@ -138,24 +146,30 @@ def _on_dask_parts(native: Any, function: Callable[[Any], Any]) -> Iterator[Any]
 
 # --- the entries ----------------------------------------------------------------------------------------------
 
+STAR = r"^\*$"
+"""All columns, as SQL means it."""
+
 ENGINES = [
     Engine("pandas", ["pandas"], columns="columns", plain=plain_pandas),
-    Engine("Polars", ["polars"], batches=_polars_batches, results="polars"),
+    Engine(
+        "Polars", ["polars"], misread=r"^\*$|^\^.*\$$", batches=_polars_batches, results="polars"
+    ),
     Engine("PyArrow", ["pyarrow"], columns="column_names", plain=plain_arrow, results="pyarrow"),
     Engine(
         "DuckDB",
         ["duckdb", "_duckdb"],
         columns="columns",
         ignores_case=lambda native: True,
-        batches=_duckdb_batches,
+        misread=STAR,
+        arrow_batches=_duckdb_batches,
     ),
-    Engine("Ibis", ["ibis"], ignores_case=_on_duckdb, batches=_ibis_batches),
+    Engine("Ibis", ["ibis"], ignores_case=_on_duckdb, misread=STAR, arrow_batches=_ibis_batches),
     Engine(
         "PySpark",
         ["pyspark"],
         columns="columns",
         ignores_case=lambda native: True,
-        misread=".`",
+        misread=r"[.`]|^\*$",
         on_codes=_on_spark_codes,
     ),
     Engine("Dask", ["dask"], columns="columns", on_parts=_on_dask_parts),

@@ -18,10 +18,18 @@ def _plain_array(column: Any) -> Any:
     """A column of Arrow by what it holds: text, or numbers by their digits (its own cast is an ulp off)."""
     import pyarrow as pa
 
-    if pa.types.is_dictionary(column.type):
-        return _plain_array(column.cast(column.type.value_type))
+    column = undictionaried(column)
     if pa.types.is_decimal(column.type):
         return column.cast(pa.string()).cast(pa.float64())
+    return column
+
+
+def undictionaried(column: Any) -> Any:
+    """A column of Arrow with its values side by side."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type):
+        return undictionaried(column.cast(column.type.value_type))
     if str(column.type) == "string_view":
         return column.cast(pa.large_string())
     return column

@@ -5,11 +5,11 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import narwhals as nw
 
@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 PARQUET = (".parquet", ".pq", ".parq")
 SUFFIXES = dict.fromkeys((".csv", ".tsv", ".txt"), "csv") | dict.fromkeys(PARQUET, "parquet")
 
+MOST_HELD = 1 << 25
+"""Bytes of CSV files that DuckDB may look over for the types of their columns: it holds them meanwhile."""
+
+SAMPLE = 20_480
+"""Records that tell the types of larger files, if all others agree."""
+
 SETTINGS = """
 SET enable_progress_bar = false;  -- it would go to the output
 SET autoinstall_known_extensions = false;  -- nothing is fetched
@@ -32,8 +38,22 @@ SET lock_configuration = true;
 """
 
 
+class Opened(NamedTuple):
+    """Data that is open already, and may be passed on as such; and how messages name it."""
+
+    frame: Frame
+    name: str
+
+
+def opened_once(data: Any, query: str | None = None, schema: Schema | None = None) -> Opened:
+    """Whatever came in, opened for several uses: the columns of a CSV are looked over once."""
+    return Opened(opened(data, query, schema), name_of(data))
+
+
 def opened(data: Any, query: str | None = None, schema: Schema | None = None) -> Frame:
     """A narwhals frame of whatever came in: a frame of any engine, or a path or glob read out of core by DuckDB."""
+    if isinstance(data, Opened):
+        return data.frame
     where = "the frame"
     if isinstance(data, str | os.PathLike):
         data = _file(os.fspath(data), query, schema)
@@ -45,7 +65,7 @@ def opened(data: Any, query: str | None = None, schema: Schema | None = None) ->
     engine = engine_of(data)
     if engine.columns:
         refuse_twice(getattr(data, engine.columns, ()), where)
-    _narwhal(data)  # so that only frames are made plain
+    _refuse_nameless(_narwhal(data).collect_schema().names(), where)
     return _narwhal(engine.plain(data))
 
 
@@ -63,6 +83,8 @@ def _narwhal(data: Any) -> Frame:
 
 def name_of(data: Any) -> str:
     """How a message names the data: by its path, where it has one."""
+    if isinstance(data, Opened):
+        return data.name
     return os.fspath(data) if isinstance(data, str | os.PathLike) else "the data"
 
 
@@ -136,8 +158,18 @@ def parquet_files(path: str) -> list[str]:
     return [each for each in _paths(path) if _kind(each) == "parquet"]
 
 
+def _refuse_nameless(names: Sequence[Any], where: str) -> None:
+    for place, name in enumerate(names, 1):
+        if not str(name).strip():
+            raise ValueError(
+                f"{where} has no name for column {place} of {len(names)}, expected one for each: name it, or leave it "
+                "out (pandas writes such a column unless index=False)"
+            )
+
+
 def _refuse_names(names: Sequence[str], path: str) -> None:
-    """DuckDB renames columns whose names are the same to it, so they are refused before."""
+    """DuckDB renames columns without a name, or whose names are the same to it, so they are refused before."""
+    _refuse_nameless(names, path)
     refuse_twice(names, path)
     seen: dict[Any, str] = {}
     for name in names:
@@ -212,26 +244,28 @@ def _held(dtype: Any) -> str:
 
 
 def _csv(connection: Any, paths: Sequence[str], schema: Schema | None) -> Any:
-    """Columns as declared; the types of others are found from whole files, not from their first rows."""
+    """Columns as declared; the types of others are true of whole files, not only of their first rows."""
     delimiter, names = _layout(connection, paths)
     held = {"text": "VARCHAR", "boolean": "BOOLEAN", "number": "DOUBLE", "bins": "DOUBLE"}
     declared = {each.name: held[each.kind] for each in schema or () if each.name in names}
     # an empty field is missing, and so is a quoted one unless it is declared
     empty = any("" in (each.categories or ()) for each in schema or ())
 
-    def read(types: dict[str, str]) -> Any:
+    def read(types: dict[str, str], sample: int) -> Any:
         return connection.read_csv(
             [glob.escape(path) for path in paths],
             delimiter=delimiter,
             header=True,
             dtype=types or None,
-            sample_size=-1,
+            sample_size=sample,
             union_by_name=len(paths) > 1,
             allow_quoted_nulls=not empty,
             hive_partitioning=False,
         )
 
-    relation = read(declared)
+    large = sum(Path(path).stat().st_size for path in paths) > MOST_HELD
+    sample = SAMPLE if large and _is_enough(read(declared, SAMPLE), declared) else -1
+    relation = read(declared, sample)
     types = zip(relation.columns, map(str, relation.types), strict=True)
     flags = [name for name, dtype in types if dtype == "BOOLEAN" and name not in declared]
     if not flags:
@@ -239,9 +273,27 @@ def _csv(connection: Any, paths: Sequence[str], schema: Schema | None) -> Any:
     # yes and no, t and f are text, as to pandas and Polars
     plain = "coalesce(bool_and(lower({}) IN ('true', 'false')), true)"
     asked = ", ".join(plain.format(_quoted(name)) for name in flags)
-    answers = read(declared | dict.fromkeys(flags, "VARCHAR")).aggregate(asked)
+    answers = read(declared | dict.fromkeys(flags, "VARCHAR"), sample).aggregate(asked)
     texts = [name for name, spelt in zip(flags, answers.fetchall()[0], strict=True) if not spelt]
-    return read(declared | dict.fromkeys(texts, "VARCHAR")) if texts else relation
+    return read(declared | dict.fromkeys(texts, "VARCHAR"), sample) if texts else relation
+
+
+def _is_enough(relation: Any, declared: Mapping[str, str]) -> bool:
+    """Whether the types that a sample tells hold for all records."""
+    import duckdb
+
+    found = [name for name in relation.columns if name not in declared]
+    if not found:
+        return True
+    asked = ", ".join(f"count({_quoted(name)})" for name in found)
+    try:
+        # a column without a value in the sample may hold anything
+        if not all(relation.limit(SAMPLE).aggregate(asked).fetchall()[0]):
+            return False
+        relation.aggregate(asked).fetchall()  # reads every value as what it is taken for
+    except duckdb.Error:
+        return False
+    return True
 
 
 def _quoted(name: str) -> str:
@@ -275,11 +327,6 @@ def _header(connection: Any, path: str, delimiter: str) -> list[str]:
             hive_partitioning=False,
         )
         names = [name or "" for line in lines.limit(1).fetchall() for name in line]
-    if "" in names:
-        raise ValueError(
-            f"{path} has no name for column {names.index('') + 1} of {len(names)}, expected one for each: name it, or "
-            "leave it out (pandas writes such a column unless index=False)"
-        )
     _refuse_names(names, path)
     return names
 

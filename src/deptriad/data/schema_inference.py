@@ -14,7 +14,11 @@ from deptriad.data import column_types, readers
 from deptriad.data.attribute import OTHER, Attribute
 from deptriad.data.value_counts import ValueCounts, count_values
 from deptriad.utils.arrays import as_whole
+from deptriad.utils.errors import InvalidValue, Parameter
 from deptriad.utils.text import brief
+
+MOST_COLUMNS = 8000
+"""Of more attributes the pairs alone have more cells than are counted, even if each has two values."""
 
 
 def proposed(
@@ -38,6 +42,12 @@ def proposed(
     notes: list[str] = []
     types = column_types.require(frame, [*(columns or ()), *without])
     wanted = [name for name in columns or types if name not in without]
+    if len(wanted) > MOST_COLUMNS:
+        raise InvalidValue(
+            f"{readers.name_of(data)} has {len(wanted):,} columns, expected at most {MOST_COLUMNS:,}, of whose pairs "
+            "tables can be counted: choose some with ",
+            Parameter("columns", ""),
+        )
     counted = list(count_values(frame, wanted, max_categories))
     if counted and not any(column.records or column.trouble for column in counted):
         raise ValueError(f"{readers.name_of(data)} has no records, expected at least one")

@@ -17,6 +17,7 @@ from deptriad.data.categories import Value
 from deptriad.data.column_types import Frame, held_by, number_of, require
 from deptriad.data.engines import engine_of
 from deptriad.data.readers import opened, reading
+from deptriad.data.tallies import tallied
 
 
 @dataclass(frozen=True)
@@ -51,17 +52,26 @@ def count_values(
 ) -> Iterator[ValueCounts]:
     """Count the values of columns, one after another; of text only so many values, the most frequent."""
     types = require(frame, columns)
+    tallies = tallied(frame, columns)
     for name in columns:
         with reading(f"column {name!r}", OSError):
-            yield _counted(frame, name, types[name], most)
+            if name in tallies:
+                values = opened(tallies[name])
+                yield _counted(values, name, values.collect_schema()["value"], most)
+            else:
+                yield _counted_alone(frame, name, types[name], most)
 
 
-def _counted(frame: Frame, name: str, dtype: Any, most: int | None) -> ValueCounts:
+def _counted_alone(frame: Frame, name: str, dtype: Any, most: int | None) -> ValueCounts:
     values: Frame = frame.select(nw.col(name).alias("value"))
     if engine_of(frame.to_native()).on_parts:  # what it holds is known only once it is here
         found = values.group_by("value").agg(nw.len().alias("records")).lazy().collect()
         values = opened(found.to_native())
         dtype = values.collect_schema()["value"]
+    return _counted(values, name, dtype, most)
+
+
+def _counted(values: Frame, name: str, dtype: Any, most: int | None) -> ValueCounts:
     held = held_by(dtype)
     if str(dtype) in ("Null", "Unknown"):
         return ValueCounts(name, [], [], missing=1)
