@@ -1,16 +1,21 @@
 """Collection: a file perturbed end to end, frames, estimates, and simulation beside perturbing every user.
 
     python benchmarks/collection.py [RECORDS]
+    python benchmarks/collection.py memory [MILLIONS ...]
 
-3 million records of 8 attributes by default, with the operating system's secure source of chance.
+3 million records of 8 attributes by default, with the operating system's secure source of chance. ``memory`` estimates
+a 3-way marginal from files of 2, 5 and 20 million reports, each in a process of its own, and says how much memory it
+took.
 """
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pandas as pd
 from _history import add, at_most, best, seconds
@@ -34,6 +39,39 @@ def some_records(n: int) -> tuple[pd.DataFrame, dt.Schema]:
     return frame, dt.Schema(
         [dt.Attribute(f"v{j}", list(range(size)), missing="error") for j, size in names]
     )
+
+
+PEAK = """
+import resource, sys
+import deptriad as dt
+from deptriad.collection.marginal import estimate
+from deptriad.collection.split import Split
+schema = dt.Schema.load(sys.argv[1])
+estimate(Split(schema, 8.0, sys.argv[3]), sys.argv[2], schema.names[-3:])
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+"""
+
+
+def memory(millions: list[float]) -> None:
+    """Peak memory of estimating from files, which does not grow with them."""
+    found: dict[str, float] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        path, csv, saved = (str(Path(folder) / name) for name in ("r.parquet", "r.csv", "s.json"))
+        for size in millions:
+            frame, schema = some_records(int(size * 1e6))
+            frame, schema = frame[list(schema.names[-3:])], schema.only(*schema.names[-3:])
+            schema.save(saved)
+            for name in ("grr", "olh"):
+                perturb_file(Split(schema, 8.0, name), frame, path)
+                duckdb.read_parquet(path).write_csv(csv)
+                for file in (path, csv):
+                    command = [sys.executable, "-c", PEAK, saved, file, name]
+                    done = subprocess.run(command, capture_output=True, text=True, check=True)
+                    kind = f"{name}, {Path(file).suffix[1:]}, {size:g} million, MB"
+                    found[kind] = float(done.stdout)
+                    print(f"estimate, {kind}: {found[kind]:.0f}", flush=True)
+            del frame
+    add("collection memory", found, {kind: at_most(600.0) for kind in found})
 
 
 def main(n: int) -> None:
@@ -78,4 +116,7 @@ def main(n: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else RECORDS)
+    if sys.argv[1:2] == ["memory"]:
+        memory([float(each) for each in sys.argv[2:]] or [2.0, 5.0, 20.0])
+    else:
+        main(int(sys.argv[1]) if len(sys.argv) > 1 else RECORDS)

@@ -10,7 +10,8 @@ import deptriad as dt
 from deptriad.attacks.allowed import OfAnalysis, OfRecords, allowed
 from deptriad.collection.sample import Sample
 from deptriad.collection.sample_with_fakes import SampleWithFakes
-from deptriad.collection.split import Separate, Split
+from deptriad.collection.split import Planned, Separate, Split
+from deptriad.collection.view import WHOLE, View
 from deptriad.mechanisms import GRR, Channel
 from worlds import dependent, draw, frame_of, schema_of
 
@@ -29,31 +30,29 @@ def report_chances(strategy, joint, own):
     matrices = [question.mechanism.matrix() for question in strategy.questions]
     records = list(itertools.product(*map(range, SIZES)))
     weight = np.array([joint[record] for record in records])
-    found = []
-    if isinstance(strategy, Sample):
-        for question, matrix in zip(strategy.questions, matrices, strict=True):
-            places = [SCHEMA.index(name) for name in question.names]
-            values = [np.ravel_multi_index([r[p] for p in places], question.sizes) for r in records]
-            seen = matrix[values] / len(matrices)
-            hide = "a" in question.names and not own
-            found.append(seen.sum(axis=1, keepdims=True) if hide else seen)
+    codes = np.array(records)
+    if not isinstance(strategy, SampleWithFakes):
+        found = []
+        for view, part in zip(strategy.places, strategy.parts, strict=True):
+            some = [(strategy.questions[place], matrices[place]) for place in view]
+            some = [(question, m) for question, m in some if own or "a" not in question.names]
+            rows = [m[strategy.values(question, codes)] for question, m in some]
+            seen = [outer([row[k] for row in rows]).ravel() for k in range(len(records))]
+            found.append(np.array(seen) * part / WHOLE)
         chances = np.concatenate(found, axis=1)
     else:
         places = [SCHEMA.index(question.name) for question in strategy.questions]
         chances = []
         for record in records:
-            if isinstance(strategy, SampleWithFakes):
-                fake = [matrix.mean(axis=0) for matrix in matrices]
-                true = [m[record[p]] for m, p in zip(matrices, places, strict=True)]
-                joint_report = np.mean(
-                    [
-                        outer([true[j] if j == k else fake[j] for j in range(len(fake))])
-                        for k in range(len(fake))
-                    ],
-                    axis=0,
-                )
-            else:
-                joint_report = outer([m[record[p]] for m, p in zip(matrices, places, strict=True)])
+            fake = [matrix.mean(axis=0) for matrix in matrices]
+            true = [m[record[p]] for m, p in zip(matrices, places, strict=True)]
+            joint_report = np.mean(
+                [
+                    outer([true[j] if j == k else fake[j] for j in range(len(fake))])
+                    for k in range(len(fake))
+                ],
+                axis=0,
+            )
             if not own and 0 in places:
                 joint_report = joint_report.sum(axis=0)
             chances.append(joint_report.ravel())
@@ -80,6 +79,14 @@ STRATEGIES = {
     "no target": Separate(SCHEMA, {"b": GRR(2, 1.0), "c": GRR(2, 2.0)}),
     "sample": Sample(SCHEMA, 2.0, "grr"),
     "pairs": Sample(SCHEMA, 2.0, "grr", k=2),
+    "views": Planned(
+        SCHEMA,
+        (
+            View(("b", "c"), {"b": 1.0, "c": 2.0}, {"b": "grr", "c": "oue"}, share=0.4),
+            View(("a", "c"), {"a": 1.5, "c": 1.0}, {"a": "grr", "c": "grr"}, share=0.3),
+            View.of_one_value("ab", 2.5, "grr", 0.3),
+        ),
+    ),
     "fakes": SampleWithFakes(SCHEMA, 2.0, "grr"),
     "unary fakes": SampleWithFakes(SCHEMA, 1.0, "oue"),
 }

@@ -7,11 +7,12 @@ import pytest
 
 from deptriad.attacks.attacker import Tokens
 from deptriad.attacks.bayes import Bayes, _shared
-from deptriad.attacks.field import _implied
+from deptriad.attacks.field import Field
 from deptriad.attacks.seen import Collected, Truth
 from deptriad.collection.sample import Sample
 from deptriad.collection.sample_with_fakes import SampleWithFakes
-from deptriad.collection.split import Separate, Split
+from deptriad.collection.split import Planned, Separate, Split
+from deptriad.collection.view import View
 from deptriad.mechanisms import GRR, OUE, Channel, HadamardResponse, Staircase
 from worlds import dependent, draw, schema_of
 
@@ -21,6 +22,16 @@ MIXED = Separate(
     SCHEMA, {"a": Staircase(3, 1.0), "b": Channel([[0.7, 0.3], [0.4, 0.6]]), "c": OUE(4, 2.0)}
 )
 NO_TARGET = Separate(SCHEMA, {"b": HadamardResponse(2, 1.0), "c": GRR(4, 2.0)})
+
+VIEWS = Planned(
+    SCHEMA,
+    (
+        View(("b", "c"), {"b": 1.0, "c": 2.0}, {"b": "grr", "c": "oue"}, share=0.4),
+        View(("a", "b"), {"a": 1.5, "b": 2.0}, {"a": "grr", "b": "grr"}, share=0.3),
+        View.of_one_value("ac", 2.0, "grr", 0.2),
+        View.of_one_value("b", 1.0, "subset", 0.1),
+    ),
+)
 
 
 def training(n, rng):
@@ -39,7 +50,7 @@ def assumed(codes):
 def likelihood(strategy, tokens, row, record):
     """p(all that is seen | record), written out."""
     places = {name: place for place, name in enumerate(SCHEMA.names)}
-    by_name = {question.name: question for question in strategy.questions}
+    by_name = dict(zip(strategy.titles, strategy.questions, strict=True))
     told = {}
     for name, own in zip(tokens.names, tokens.supports, strict=True):
         question = by_name[name]
@@ -65,16 +76,8 @@ def posterior(strategy, codes, tokens, row):
 
 
 def bayes(strategy, codes):
-    kind = "fakes" if isinstance(strategy, SampleWithFakes) else "all"
-    kind = "one" if isinstance(strategy, Sample) else kind
-    values = {
-        question.name: Collected(strategy, codes, []).values(question)
-        for question in strategy.questions
-    }
-    asked = strategy.questions
-    implied = {each.name: _implied(each, "a") for each in asked if "a" in each.names}
-    readings = {each.name: each.mechanism for each in asked}
-    return Bayes(readings, values, kind, len(asked), implied)
+    collected = Collected(strategy, codes, None)
+    return Field(codes, collected, None, None, None, (), 0).bayes("a", None)
 
 
 @pytest.mark.parametrize("hidden", ["a", None])
@@ -95,8 +98,9 @@ def test_posterior_where_everybody_answers_everything(strategy, hidden, rng):
         Sample(SCHEMA, 2.0, "oue", k=2),
         SampleWithFakes(SCHEMA, 2.0, "grr"),
         SampleWithFakes(SCHEMA, 2.0, "oue"),
+        VIEWS,
     ],
-    ids=["sample", "pairs", "fakes", "unary fakes"],
+    ids=["sample", "pairs", "fakes", "unary fakes", "views"],
 )
 def test_posterior_where_one_report_is_true(strategy, hidden, rng):
     # here the imagined record of each question's table is its own, which many records hide

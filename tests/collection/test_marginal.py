@@ -30,7 +30,7 @@ from deptriad.mechanisms import (
     mechanisms,
 )
 from deptriad.metrics import total_variation_distance
-from quick_shares import quick, read
+from quick_shares import quick
 
 SCHEMA = dt.Schema(
     [
@@ -152,7 +152,7 @@ def test_one_attribute_is_what_the_mechanism_estimates():
         mechanism = split.questions[2].mechanism
         rng = np.random.default_rng(2)
         reports = mechanism.perturb(CODES[:, 2], rng)
-        frame = as_frame({"c": split.questions[2].column(reports)})
+        frame = as_frame(split.questions[2].written(reports))
         found, expected = estimate(split, frame, "c", "raw"), mechanism.estimate(reports)
         np.testing.assert_allclose(found.frequencies, expected.frequencies, atol=1e-12)
         np.testing.assert_allclose(found.standard_errors, expected.standard_errors, rtol=1e-9)
@@ -175,7 +175,7 @@ def test_fakes_agree_with_multi_freq_ldpy(key):
     peer = pytest.importorskip("multi_freq_ldpy.mdim_freq_est.RSpFD_solution")
     fakes = SampleWithFakes(SCHEMA, 1.0, key)
     columns = fakes.report(CODES, np.random.default_rng(3))
-    reports = [read(each, columns[each.name]) for each in fakes.questions]
+    reports = fakes.tell(CODES, np.random.default_rng(3)).reports
     if key == "grr":
         theirs = peer.RSpFD_GRR_Aggregator_MI(np.column_stack(reports), SCHEMA.sizes, 3, 1.0)
     else:
@@ -303,8 +303,9 @@ def test_records_in_place_of_reports_are_noticed(rng):
     frame = pd.DataFrame({name: rng.choice(["no", "yes"], 5000, p=[0.9, 0.1]) for name in "ab"})
     split = dt.Split(schema, 1.0, "grr")
     for names in ("a", ["a", "b"]):
-        with pytest.warns(UserWarning, match="the records themselves"):
+        with pytest.raises(ValueError, match=r"no reports of 'a' by GRR: .* never perturbed"):
             estimate(split, frame, names)
+        assert "taken all the same" in estimate(split, frame, names, implausible=True).note
 
 
 def test_reports_are_not_taken_for_records(rng):

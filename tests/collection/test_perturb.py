@@ -111,15 +111,41 @@ def test_reports_survive_csv_and_parquet(strategy, tmp_path):
         pd.read_csv(tmp_path / "r.csv", keep_default_na=False),
         pd.read_parquet(tmp_path / "r.parquet"),
     ):
-        np.testing.assert_array_equal(estimate(strategy, data, names, "raw").frequencies, truth)
+        found = estimate(strategy, data, names, "raw", seeded=True)
+        np.testing.assert_array_equal(found.frequencies, truth)
 
 
 def test_columns_of_reports():
     frame = records(50)
     reports = perturb(Split(SCHEMA, 3.0, "grr"), frame)
-    assert list(reports.columns) == ["sex", "rooms", "age"]
+    assert list(reports.columns) == ["view", "sex", "rooms", "age"]
     assert set(reports["rooms"]) <= {"1", "2", "3", "(missing)"}
-    assert list(perturb(Sample(SCHEMA, 3.0), frame).columns) == ["view", "report"]
+    one = perturb(Sample(SCHEMA, 3.0, "grr"), frame)
+    assert list(one.columns) == ["view", "sex", "rooms", "age"]
+    assert set(one["view"]) <= {1, 2, 3}
+    asked = np.column_stack([one["view"] == number for number in (1, 2, 3)])
+    np.testing.assert_array_equal(one[["sex", "rooms", "age"]].notna(), asked)
+
+
+def test_joint_reports_are_labels_or_text_in_the_first_column():
+    frame = records(50)
+    named = perturb(Sample(SCHEMA, 3.0, "grr", k=2), frame)
+    np.testing.assert_array_equal(named["rooms"].notna(), named["view"] != 2)
+    hashed = perturb(Sample(SCHEMA, 3.0, "olh", k=2), frame)
+    assert hashed["sex"].dropna().str.fullmatch("x[0-9a-f]{20}").all()
+    np.testing.assert_array_equal(hashed["rooms"].notna(), hashed["view"] == 3)
+    assert hashed["age"].isna().all()
+
+
+def test_an_attribute_may_be_called_view():
+    schema = dt.Schema(
+        [dt.Attribute(name, ["x", "y"], missing="error") for name in ("view", "view_", "b")]
+    )
+    frame = pd.DataFrame(dict.fromkeys(schema.names, ["x", "y"] * 500))
+    sample = Sample(schema, 3.0, k=2)
+    reports = perturb(sample, frame, np.random.default_rng(1))
+    assert list(reports.columns) == ["view__", "view", "view_", "b"]
+    assert estimate(sample, reports, ["view_", "view"]).frequencies.shape == (2, 2)
 
 
 def test_whole_numbers_that_a_csv_reader_takes_for_numbers(tmp_path):
@@ -172,13 +198,21 @@ def test_a_code_that_is_none_is_never_reported(strategy):
 
 def test_reports_of_another_plan_are_refused():
     frame = records(100)
-    with pytest.raises(ValueError, match=r"holds text|expected a report of|undeclared"):
-        estimate(Split(SCHEMA, 1.0, "grr"), perturb(Split(SCHEMA, 1.0, "oue"), frame), "rooms")
-    with pytest.raises(ValueError, match="expected a report of OUE"):
+    with pytest.raises(ValueError, match="the frame holds reports of another plan"):
         estimate(Split(SCHEMA, 1.0, "oue"), perturb(Split(SCHEMA, 1.0, "grr"), frame), "rooms")
+
+    def perturb_unmarked(strategy):
+        reports = perturb(strategy, frame)
+        reports.attrs.clear()
+        return reports
+
+    with pytest.raises(ValueError, match=r"holds text|expected a report of|undeclared"):
+        estimate(Split(SCHEMA, 1.0, "grr"), perturb_unmarked(Split(SCHEMA, 1.0, "oue")), "rooms")
+    with pytest.raises(ValueError, match="expected a report of OUE"):
+        estimate(Split(SCHEMA, 1.0, "oue"), perturb_unmarked(Split(SCHEMA, 1.0, "grr")), "rooms")
     with pytest.raises(ValueError, match="expected a report of OLH"):
-        estimate(Split(SCHEMA, 1.0, "olh"), perturb(Split(SCHEMA, 1.0, "oue"), frame), "rooms")
-    broken = perturb(Split(SCHEMA, 1.0, "oue"), frame)
+        estimate(Split(SCHEMA, 1.0, "olh"), perturb_unmarked(Split(SCHEMA, 1.0, "oue")), "rooms")
+    broken = perturb_unmarked(Split(SCHEMA, 1.0, "oue"))
     broken.loc[3, "rooms"] = "xzz"
     with pytest.raises(ValueError, match="xzz"):
         estimate(Split(SCHEMA, 1.0, "oue"), broken, "rooms")
@@ -222,7 +256,7 @@ def test_a_plan_is_a_strategy():
     assert [each.mechanism for each in strategy.questions] == [GRR(2, 1.0), OLH(4, 2.0)]
     assert strategy.epsilon == 3.0
     reports = perturb(plan, records(), np.random.default_rng(1))
-    assert list(reports.columns) == ["sex", "rooms"]
+    assert list(reports.columns) == ["view", "sex", "rooms"]
     assert estimate(plan, reports, ["rooms", "sex"]).frequencies.shape == (4, 2)
     with pytest.raises(ValueError, match="its budget is 0"):
         estimate(plan, reports, "age")
@@ -327,7 +361,7 @@ def test_files_are_perturbed_batch_by_batch(strategy, tmp_path, monkeypatch):
     assert len(seen) > 1
     assert len(pd.read_parquet(out)) == 3500
     names = some_attributes(strategy)
-    found = estimate(strategy, out, names, "raw")
+    found = estimate(strategy, out, names, "raw", seeded=True)
     codes = SCHEMA.encode(frame)[:, [SCHEMA.index(name) for name in names]]
     truth = np.zeros(found.frequencies.shape)
     np.add.at(truth, tuple(codes.T), 1 / 3500)
@@ -397,7 +431,7 @@ def test_what_is_not_released_is_not_looked_at(tmp_path):
         pd.DataFrame({"sex": ["f", "m"], "n": [9, None]}),
     ):
         reports = perturb(strategy, frame)
-        assert list(reports.columns) == ["sex"]
+        assert list(reports.columns) == ["view", "sex"]
         assert reports["sex"].tolist() == ["f", "m"]
         assert perturb_file(strategy, frame, tmp_path / "r.parquet") == 2
 
@@ -440,16 +474,16 @@ def test_an_attribute_of_one_value_is_not_released():
     )
     plan = dt.calibrate(dt.analyze(dt.Prior.from_data(frame, schema)), 2.0)
     assert plan.budgets["k"] == 0
-    assert list(plan.perturb(frame).columns) == ["b", "c"]
+    assert list(plan.perturb(frame).columns) == ["view", "b", "c"]
     assert plan.estimate(plan.perturb(frame), "b").frequencies.shape == (2,)
     with pytest.raises(ValueError, match="'k' has one value"):
         Split(schema, 1.0)
 
 
-def test_a_file_of_reports_is_read_by_its_own_strategy_only(tmp_path, rng):
+def test_a_file_of_reports_is_read_by_its_own_strategy_only(tmp_path):
     own, other = Split(SCHEMA, 1.0, "grr"), Split(SCHEMA, 2.0, "grr")
     path = tmp_path / "r.parquet"
-    perturb_file(own, records(50), path, rng)
+    perturb_file(own, records(50), path)
     name = SCHEMA.names[0]
     assert estimate(own, path, name).n == 50
     for reports in (path, str(tmp_path / "*.parquet")):
@@ -457,9 +491,12 @@ def test_a_file_of_reports_is_read_by_its_own_strategy_only(tmp_path, rng):
             estimate(other, reports, name)
     with pytest.raises(ValueError, match="reports of another plan"):
         dt.Prior.from_reports(path, other)
-    # a frame carries no mark, and neither does a file that another program wrote
-    pd.read_parquet(path).to_csv(tmp_path / "r.csv", index=False)
-    assert estimate(other, tmp_path / "r.csv", name).n == 50
+    with pytest.raises(ValueError, match="the frame holds reports of another plan"):
+        estimate(other, pd.read_parquet(path), name)
+    pd.read_parquet(path).to_csv(tmp_path / "r.csv", index=False)  # which has no place for a mark
+    found = estimate(other, tmp_path / "r.csv", name)
+    assert found.n == 50
+    assert "not checked is whether they are of this plan, nor whether they were" in found.note
 
 
 def test_a_broken_file_of_reports_is_named(tmp_path):

@@ -274,7 +274,7 @@ DIGESTS = {
     "grr": "ed02c70b784fd0f0",
     "sue": "81d7d8f2fadf7cf0",
     "oue": "652bb2a22b359116",
-    "olh": "db95fb6aa1a41386",
+    "olh": "208b9d2954613edd",
     "subset": "c29c3b9d215825b2",
     "hadamard": "5ec7a7edcbdf856b",
     "staircase": "3866aabfbb3b36ba",

@@ -119,10 +119,10 @@ def counts_of(codes):
 
 
 def near(marginal, counts, names):
-    """Unbiased estimates within six standard errors of what the records say."""
+    """Unbiased estimates within seven standard errors of what the records say, but for a chance below 1e-10."""
     others = tuple(place for place, name in enumerate("abc") if name not in names)
     true = counts.sum(axis=others) / counts.sum()
-    return (np.abs(marginal.unbiased - true) < 6.0 * marginal.standard_errors + 1e-12).all()
+    return (np.abs(marginal.unbiased - true) < 7.0 * marginal.standard_errors + 1e-12).all()
 
 
 @KINDS
@@ -134,7 +134,7 @@ def test_it_is_one(kind, rng):
     codes = rng.integers(0, 4, 40_000)
     found = mechanism.estimate(mechanism.perturb(codes, rng))
     share = np.bincount(codes) / len(codes)
-    assert (np.abs(found.frequencies - share) < 6.0 * found.standard_errors).all()
+    assert (np.abs(found.frequencies - share) < 7.0 * found.standard_errors).all()
     assert mechanism.variance(100, share) == pytest.approx(
         (mechanism.matrix().T @ share) @ mechanism.weights**2 / 100 - share / 100
     )
@@ -147,9 +147,9 @@ def test_it_collects_and_estimates(own, made, people, rng, tmp_path):
     reports, path = perturb(strategy, frame, rng), tmp_path / "reports.parquet"
     assert perturb_file(strategy, frame, path, rng) == len(people)
     for told in (reports, path, dt.simulate(counts, strategy, rng)):
-        assert near(estimate(strategy, told, "b"), counts, "b")
+        assert near(estimate(strategy, told, "b", seeded=True), counts, "b")
         if getattr(strategy, "k", 2) > 1:
-            assert near(estimate(strategy, told, ["a", "c"]), counts, "ac")
+            assert near(estimate(strategy, told, ["a", "c"], seeded=True), counts, "ac")
 
 
 @pytest.mark.parametrize("kind", [Denial])

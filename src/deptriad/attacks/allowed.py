@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deptriad.analysis.analysis import Analysis
-from deptriad.attacks.seen import values_of
 from deptriad.collection.question import Question
+from deptriad.collection.sample_with_fakes import SampleWithFakes
 from deptriad.collection.strategy import Strategy
 from deptriad.tables.table import Conditional
 from deptriad.totals.shared_target import Table
 from deptriad.totals.totals import target_total
+from deptriad.utils.rounding import sum_up
 from deptriad.utils.text import printable
 
 
@@ -41,7 +42,7 @@ class OfRecords:
         aim = self.strategy.schema[target]
         size = question.mechanism.size
         own = self.codes[:, self.strategy.schema.index(target)].astype(np.int64)
-        cells = own * size + values_of(self.codes, self.strategy, question)
+        cells = own * size + self.strategy.values(question, self.codes)
         counts = np.bincount(cells, minlength=aim.size * size).reshape(aim.size, size)
         rows = np.flatnonzero(counts.sum(axis=1))
         return Conditional(
@@ -85,9 +86,9 @@ Tables = OfRecords | OfAnalysis
 def allowed(strategy: Strategy, target: str, own: bool, tables: Tables) -> Allowed:
     """The bound about one target, from what the strategy claims to spend.
 
-    Where everybody answers everything it is the certified total (maths §5). Where only one report is true, which one
-    does not depend on the record: the likelihood of anything seen is a mean over that, so that no ratio is above the
-    largest of a single question's leakages.
+    Who is asked which view does not depend on the record, so that no ratio is above the largest of a view's. Where a
+    view asks attributes each by itself, it is the certified total (maths §5); of one value for all of them, the leakage
+    of that. With fakes only one report is true, and the likelihood of anything seen is a mean over which it is.
 
     Parameters
     ----------
@@ -98,36 +99,37 @@ def allowed(strategy: Strategy, target: str, own: bool, tables: Tables) -> Allow
     tables
         Where the tables come from.
     """
-    others = [question for question in strategy.questions if target not in question.names]
-    mine = [question for question in strategy.questions if target in question.names]
-    found = {question.name: tables.table(question, target) for question in others}
+    seen = [own or target not in question.names for question in strategy.questions]
+    found = [
+        tables.table(question, target) if shown and question.names != (target,) else None
+        for question, shown in zip(strategy.questions, seen, strict=True)
+    ]
     covered = _covered(strategy, target, found)
     source = tables.why
     if isinstance(tables, OfAnalysis) and not covered.all():
         values = strategy.schema[target].values
         left = (printable(value) for value, known in zip(values, covered, strict=True) if not known)
         source += f", which says nothing about the values {', '.join(left)}"
-    if strategy.true_reports != "all":
-        nats = max(
-            [0.0]
-            + [_alone(question, found[question.name]) for question in others]
-            + [question.mechanism.epsilon for question in mine if own]
-        )
-        return Allowed(nats, f"the largest leakage of one question, {source}", covered)
-    known = {name: table for name, table in found.items() if table is not None}
-    if len(known) < len(others):
-        return Allowed(strategy.epsilon, "all that a record may spend", covered)
-    spent = math.fsum(question.mechanism.epsilon for question in mine) if own else 0.0
-    nats = _together({each.name: each.mechanism.epsilon for each in others}, known, spent, target)
-    return Allowed(nats, f"the certified total of what is seen, {source}", covered)
+    views: Any = strategy.places
+    if isinstance(strategy, SampleWithFakes):
+        views = [(place,) for place in range(len(strategy.questions))]
+    shown = [[place for place in view if seen[place]] for view in views]
+    nats = [_of_view(strategy, places, found, target) for places in shown if places]
+    most = "" if len(views) == 1 else "the largest of all views: "
+    what = "the certified total of what is seen"
+    if all(len(view) < 2 for view in views):
+        most, what = "", "the largest leakage of one question"
+    return Allowed(max([0.0, *nats]), f"{most}{what}, {source}", covered)
 
 
-def _alone(question: Question, table: Table | None) -> float:
-    """The leakage of one question."""
-    epsilon = question.mechanism.epsilon
-    if table is None:
-        return epsilon
-    return _together({question.name: epsilon}, {question.name: table}, 0.0, table.target)
+def _of_view(
+    strategy: Strategy, places: list[int], found: list[Table | None], target: str
+) -> float:
+    """The most that some reports of one view tell: the certified total; of what no table is known, its budget."""
+    budgets = {place: strategy.questions[place].mechanism.epsilon for place in places}
+    known = {str(place): found[place] for place in places if found[place] is not None}
+    rest = sum_up(budget for place, budget in budgets.items() if str(place) not in known)
+    return _together({name: budgets[int(name)] for name in known}, known, rest, target)  # type: ignore[arg-type]
 
 
 def _together(
@@ -136,14 +138,16 @@ def _together(
     """The certified total; ∞ where a mechanism may rule a value out."""
     if not math.isfinite(math.fsum(budgets.values()) + own):
         return math.inf
+    if not tables:
+        return own
     return target_total(tables, budgets, own, target).certified
 
 
-def _covered(strategy: Strategy, target: str, tables: dict[str, Any]) -> NDArray[np.bool_]:
+def _covered(strategy: Strategy, target: str, tables: list[Table | None]) -> NDArray[np.bool_]:
     """Which values of the target have a row in all tables; without tables, all."""
     values = strategy.schema[target].values
     covered = np.ones(len(values), dtype=np.bool_)
-    for table in tables.values():
+    for table in tables:
         if table is not None and table.target_values is not None:
             covered &= np.isin(values, table.target_values)
     return covered

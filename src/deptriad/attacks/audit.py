@@ -160,14 +160,14 @@ def audit_questions(
     audits = []
     for place, question in enumerate(questions):
         parts = [
-            (each.told[place].reports, each.values(question)[each.told[place].rows])
+            (each.answers.reports[place], each.values(question)[each.answers.rows(question)])
             for each in (chosen, *counted)
         ]
         labels = question.attributes[0].values if len(question.attributes) == 1 else None
         rest = tuple(np.concatenate(each) for each in zip(*parts[1:], strict=True))
         audits.append(
             audit_reports(
-                f"{type(question.mechanism).__name__} of {question.name}",
+                f"{type(question.mechanism).__name__} of {strategy.titles[place]}",
                 question.mechanism,
                 parts[0],
                 (rest[0], rest[1]),

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from deptriad.attacks.attacker import Tokens
 from deptriad.attacks.seen import Reading
-from deptriad.collection.strategy import TrueReports
 from deptriad.utils.arrays import Floats
 from deptriad.utils.progress import Progress
 
@@ -27,7 +26,7 @@ BLOCK = 1 << 22
 class Bayes:
     """The posterior of the target, from the mechanisms and the training records' distribution.
 
-    Where everybody answers everything the prior is the joint distribution of the training records, to which one
+    Where a view has several questions the prior is the joint distribution of the training records, to which one
     imagined record is added: it is spread over all combinations as if the answers were independent given the target,
     each with its share (again with one imagined record, spread evenly), so that no probability is 0.
     Where only one report is true, p(answer | target) of each question is all there is to know, and the posterior is
@@ -39,19 +38,19 @@ class Bayes:
         How the reports of each question are read.
     values
         The training records' true answers to each question, in the order of the records that ``fit`` gets.
-    combine
-        "all": everybody answers every question; "one": one question each; "fakes": all, but only one report is true.
-    of
-        With "fakes", how many questions there are, hidden ones included.
+    fakes
+        Where all but one report of a person are fakes, how many questions there are, hidden ones included; else 0.
     implied
         Of questions about the target itself, the target's value in each answer.
+    together
+        Questions that have others beside them in their view; by default all have.
     """
 
     readings: Mapping[str, Reading]
     values: Mapping[str, NDArray[np.int64]]
-    combine: TrueReports = "all"
-    of: int = 0
+    fakes: int = 0
     implied: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
+    together: frozenset[str] | None = None
 
     name: ClassVar[str] = "bayes"
 
@@ -73,8 +72,13 @@ class Bayes:
             _shared(target, size, own, reading.size, through)
             for own, reading, through in zip(values, readings, implied, strict=True)
         )
-        known = _Known.of(values, readings, target, rng) if self.combine == "all" else None
-        return Posterior(readings, np.log(shares), tables, self.combine, self.of, known)
+        beside = frozenset(names) if self.together is None else self.together
+        several = [place for place, name in enumerate(names) if name in beside and not self.fakes]
+        known = None
+        if several:
+            own = [values[place] for place in several]
+            known = _Known.of(own, [readings[place] for place in several], target, rng)
+        return Posterior(readings, np.log(shares), tables, self.fakes, known, several)
 
 
 def _shared(
@@ -106,7 +110,7 @@ class _Known:
     def of(
         cls,
         values: list[NDArray[np.int64]],
-        readings: tuple[Reading, ...],
+        readings: list[Reading],
         target: NDArray[np.int64],
         rng: np.random.Generator,
     ) -> _Known:
@@ -149,9 +153,9 @@ class Posterior:
     readings: tuple[Reading, ...]
     prior: Floats
     tables: tuple[Floats, ...]
-    combine: TrueReports
-    of: int
+    fakes: int
     known: _Known | None
+    several: list[int]
 
     def log_posterior(self, tokens: Tokens) -> Floats:
         """ln of each value's probability, a row for each person; people with the same tokens are looked at once."""
@@ -164,11 +168,15 @@ class Posterior:
         pairs = zip(self.readings, tokens.supports, strict=True)
         logs = [reading.log_likelihoods(supports) for reading, supports in pairs]
         single = [_log_mean(own, table) for own, table in zip(logs, self.tables, strict=True)]
-        fakes = self.combine == "fakes"
-        told = self.prior + (self._among_fakes(logs, single) if fakes else np.sum(single, axis=0))
+        seen = self._among_fakes(logs, single) if self.fakes else np.sum(single, axis=0)
+        told = np.asarray(self.prior + seen)
         if self.known is not None:  # one imagined record beside those that are known
-            joint = self.known.joint(np.concatenate(logs, axis=1), len(self.prior))
-            told = np.logaddexp(told, joint)
+            own = [tokens.supports[place].any(axis=1) for place in self.several]
+            some = np.logical_or.reduce(
+                own
+            )  # those whose view has one question know all by its table
+            marks = np.concatenate([logs[place][some] for place in self.several], axis=1)
+            told[some] = np.logaddexp(told[some], self.known.joint(marks, len(self.prior)))
         most = told.max(axis=1, keepdims=True)
         total = np.log(np.exp(told - most).sum(axis=1, keepdims=True)) + most
         return np.asarray(told - total)
@@ -182,7 +190,7 @@ class Posterior:
             own - _log_mean(values, np.full((1, values.shape[1]), 1.0 / values.shape[1]))
             for own, values in zip(single, logs, strict=True)
         ]
-        hidden = np.zeros((self.of - len(ratios), *ratios[0].shape))
+        hidden = np.zeros((self.fakes - len(ratios), *ratios[0].shape))
         every = np.concatenate([np.stack(ratios), hidden])
         most = every.max(axis=0)
         return np.asarray(np.log(np.exp(every - most).mean(axis=0)) + most)

@@ -16,6 +16,7 @@ from deptriad.attacks.audit import LEVEL, Audit, audit_questions
 from deptriad.attacks.bayes import Bayes
 from deptriad.attacks.seen import Collected, Truth
 from deptriad.collection.question import Question
+from deptriad.collection.sample_with_fakes import SampleWithFakes
 from deptriad.collection.strategy import Strategy
 from deptriad.utils.arrays import as_whole
 
@@ -77,13 +78,19 @@ class Field:
                 {name: Truth(schema[name].size) for name in truly},
                 {name: codes[:, schema.index(name)] for name in truly},
             )
-        questions = self.asked.questions
+        asked = dict(zip(self.asked.titles, self.asked.questions, strict=True))
+        together = [len(self.asked.places[each.view]) > 1 for each in asked.values()]
+        fakes = isinstance(self.asked, SampleWithFakes)
         return Bayes(
-            {question.name: question.mechanism for question in questions},
-            {question.name: self.learnt.values(question) for question in questions},
-            self.asked.true_reports,
-            len(questions),
-            {each.name: _implied(each, target) for each in questions if target in each.names},
+            {title: each.mechanism for title, each in asked.items()},
+            {title: self.learnt.values(each) for title, each in asked.items()},
+            len(asked) if fakes else 0,
+            {
+                title: _implied(each, target)
+                for title, each in asked.items()
+                if target in each.names
+            },
+            frozenset(title for title, several in zip(asked, together, strict=True) if several),
         )
 
     def tables(self, analysis: Analysis | None) -> Tables:

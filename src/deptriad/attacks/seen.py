@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deptriad.attacks.attacker import Tokens
-from deptriad.collection.question import Question, joint
-from deptriad.collection.strategy import Strategy, Told
+from deptriad.collection.question import Question
+from deptriad.collection.strategy import Answers, Strategy
 from deptriad.mechanisms.base import IMPOSSIBLE
 from deptriad.mechanisms.entries import marked
 from deptriad.utils.arrays import Floats
@@ -50,7 +50,7 @@ class Collected:
 
     strategy: Strategy
     codes: NDArray[Any]
-    told: Sequence[Told]
+    answers: Answers
 
     @classmethod
     def of(
@@ -62,28 +62,28 @@ class Collected:
     @cached_property
     def _supports(self) -> list[NDArray[np.bool_]]:
         supports = []
-        for question, (rows, reports) in zip(self.strategy.questions, self.told, strict=True):
+        pairs = zip(self.strategy.questions, self.answers.reports, strict=True)
+        for question, reports in pairs:
             mechanism = question.mechanism
             named = np.zeros((len(self.codes), mechanism.vocabulary), dtype=np.bool_)
-            named[rows] = mechanism.marks(reports)
+            named[self.answers.rows(question)] = mechanism.marks(reports)
             supports.append(named)
         return supports
 
     def tokens(self, hidden: str | None = None) -> Tokens:
-        """All reports but those of questions about the hidden attribute; who was asked one of these shows zeros."""
-        pairs = zip(self.strategy.questions, self._supports, strict=True)
-        seen = [(question.name, own) for question, own in pairs if hidden not in question.names]
-        return Tokens(tuple(name for name, _ in seen), tuple(own for _, own in seen))
+        """All reports but those of questions about the hidden attribute; who was asked others shows zeros.
+
+        What a view asks does not depend on the record, and shows in which tokens are no zeros.
+        """
+        asked, titles = self.strategy.questions, self.strategy.titles
+        seen = [place for place, question in enumerate(asked) if hidden not in question.names]
+        return Tokens(
+            tuple(titles[place] for place in seen), tuple(self._supports[place] for place in seen)
+        )
 
     def values(self, question: Question) -> NDArray[np.int64]:
         """The true answers to a question."""
-        return values_of(self.codes, self.strategy, question)
-
-
-def values_of(codes: NDArray[Any], strategy: Strategy, question: Question) -> NDArray[np.int64]:
-    """The true answers to a question, joint ones as one number."""
-    places = [strategy.schema.index(name) for name in question.names]
-    return np.asarray(joint(codes[:, places], question), dtype=np.int64)
+        return self.strategy.values(question, self.codes)
 
 
 def truth(strategy: Strategy, codes: NDArray[Any], names: Sequence[str]) -> Tokens:

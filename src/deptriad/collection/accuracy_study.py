@@ -173,11 +173,10 @@ def _distance(
 ) -> float:
     """Mean distance of all views in one collection."""
     reports = simulate(counts, strategy, rng)
-    if strategy.true_reports == "all" or getattr(strategy, "k", 1) > 1:
-        found = [estimate(strategy, reports, view, post).frequencies for view in views]
-    else:  # no two attributes are reported together: products of one-way marginals
-        names = dict.fromkeys(name for view in views for name in view)
-        single = {name: estimate(strategy, reports, name, post).frequencies for name in names}
-        found = [reduce(np.multiply.outer, [single[name] for name in view]) for view in views]
+    found = []
+    for view in views:  # what is not reported together: products of one-way marginals
+        parts = [view] if strategy.asking(view) else [(name,) for name in view]
+        every = [estimate(strategy, reports, part, post).frequencies for part in parts]
+        found.append(reduce(np.multiply.outer, every))
     pairs = zip(found, views.values(), strict=True)
     return float(np.mean([total_variation_distance(one, truth) for one, truth in pairs]))

@@ -11,7 +11,8 @@ empirical Bernstein inequality (2009, theorem 4), once for w and once for −w, 
 
     |mean of w| ≤ √(2·V·ln(4/d)/n) + 7·R·ln(4/d)/(3(n − 1)),       V the sample variance of w (divisor n − 1).
 
-(Users must be independent, not necessarily asked alike, so views may be taken together.)
+Users must be independent, not necessarily asked alike, so views may be taken together: w of each user times a number c
+of the view still has the mean 0. They are those of the best estimate, proportional to the views' precisions.
 So the set of all θ in [0, 1] that satisfy it contains the true one with that probability: only one θ, the true one,
 has to pass, and no bound for a ratio is needed. With d = (1 − level)/cells, cells those of all tables together, all
 true tables lie in their boxes at once with probability ≥ level. The mean of w is linear in θ and V is quadratic: the
@@ -20,7 +21,7 @@ ends of the set are 0, 1 or roots of two quadratics. Where x is rare, the set is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Self
 
@@ -28,7 +29,7 @@ import numpy as np
 
 from deptriad.analysis.prior import Prior, ThinValue
 from deptriad.collection.post_processing import norm_sub
-from deptriad.collection.score_sums import Answers, summed_scores
+from deptriad.collection.score_sums import Tally, TermSums
 from deptriad.data.schema import Schema
 from deptriad.tables.table import Box, Conditional
 from deptriad.tables.uncertainty import Confidence, Spread
@@ -44,7 +45,7 @@ MOST_USERS = 10**11
 class PairSums(NamedTuple):
     """Over n users: the range of w for all θ in [0, 1]; and the sums of J, K, J², JK and K², target × source."""
 
-    n: int
+    n: float
     reach: float
     joint: Floats
     single: Floats
@@ -124,61 +125,56 @@ def _thin(schema: Schema, pairs: Pairs, min_records: int) -> tuple[ThinValue, ..
 # --- sums -----------------------------------------------------------------------------------------------------
 
 
-def product_sums(answers: Answers, pair: tuple[str, str]) -> PairSums:
+def _product_sums(tally: Tally) -> PairSums:
     """Of two attributes that are reported by themselves: J = z_source(u)·z_target(x) and K = z_target(x)."""
-    source, target = answers.mechanisms  # type: ignore[union-attr]
-    _some(answers.n, pair)
+    source, target = tally.mechanisms
     low, high = source.score_range()
     least, most = target.score_range()
     corners = [one * two for one in (low - 1.0, high) for two in (least, most)]
     reach = max(corners) - min(corners)
     powers = ([1, 1], [2, 2], [1, 2], [0, 1], [0, 2])
-    joint, square, product, single, single_square = (answers.sums(each).T for each in powers)
-    return PairSums(answers.n, reach, joint, single[:, 0], square, product, single_square[:, 0])
+    joint, square, product, single, single_square = (tally.sums(each).T for each in powers)
+    return PairSums(tally.n, reach, joint, single[:, 0], square, product, single_square[:, 0])
 
 
-def view_sums(answers: Answers, view: Question, pair: tuple[str, str]) -> PairSums | None:
+def pair_terms(place: int, view: Question, pair: tuple[str, str]) -> TermSums:
     """Of attributes in one joint report: J is the score of the joint value, summed over others, and K = Σ_u J(u, x)."""
-    if not answers.n:
-        return None
 
     def terms(joint: Floats) -> list[Floats]:
         single = joint.sum(axis=2)
         return [joint, single, joint**2, joint * single[:, :, None], single**2]
 
-    sums = summed_terms(answers, view, pair[::-1], terms)
+    return TermSums.of(place, view, pair[::-1], terms, 2)
+
+
+def view_sums(sums: Tally | TermSums) -> PairSums:
+    """The sums over the users of one view."""
+    if isinstance(sums, Tally):
+        return _product_sums(sums)
+    found, mechanism = sums.found(), sums.view.mechanism
     # J sums scores of r values and K of r·b: that bounds both
-    inner = view.mechanism.size // sums[0].size
-    bounds = [view.mechanism.score_range(count) for count in (inner, inner * sums[0].shape[1])]
+    inner = mechanism.size // found[0].size
+    bounds = [mechanism.score_range(count) for count in (inner, inner * found[0].shape[1])]
     least, most = zip(*bounds, strict=True)
     reach = (most[0] - min(least[1], 0.0)) - (least[0] - max(most[1], 0.0))
-    return PairSums(answers.n, reach, *sums)
+    return PairSums(sums.n, reach, *found)
 
 
-def summed_terms(
-    answers: Answers, view: Question, names: Sequence[str], terms: Callable[[Floats], list[Floats]]
-) -> list[Floats]:
-    """Sums over a view's users of terms, made of a report's scores of all values of some attributes."""
-    order = [view.names.index(name) for name in names]
-    nobody = summed_scores(np.zeros((0, view.mechanism.size)), view.sizes, order)
-    sums = [term.sum(axis=0) for term in terms(nobody)]
-    for counts, scores in answers.scored():
-        of_reports = terms(summed_scores(scores, view.sizes, order))
-        for total, term in zip(sums, of_reports, strict=True):
-            total += np.tensordot(counts, term, axes=(0, 0))
-    return sums
-
-
-def added(views: Sequence[PairSums | None], pair: tuple[str, str]) -> PairSums:
-    """The sums of several views together; None for one that nobody was asked."""
-    found = [each for each in views if each is not None]
-    n = sum(each.n for each in found)
+def added(views: Sequence[PairSums], worth: Sequence[float], pair: tuple[str, str]) -> PairSums:
+    """The sums of several views together, by what each is worth, scaled so that users count once on average."""
+    n = sum(each.n for each in views)
     _some(n, pair)
-    _, reach, *sums = zip(*found, strict=True)
+    scale = n / sum(each.n * own for each, own in zip(views, worth, strict=True))
+    found = [
+        (c * each.reach, c * each.joint, c * each.single, *(c**2 * square for square in each[4:]))
+        for each, c in zip(views, (scale * own for own in worth), strict=True)
+        if each.n
+    ]
+    reach, *sums = zip(*found, strict=True)
     return PairSums(n, max(reach), *(np.sum(parts, axis=0) for parts in sums))
 
 
-def _some(n: int, pair: tuple[str, str]) -> None:
+def _some(n: float, pair: tuple[str, str]) -> None:
     if n < 2:
         raise ValueError(f"there are fewer than 2 reports of {' & '.join(pair)}, expected many")
     if n > MOST_USERS:

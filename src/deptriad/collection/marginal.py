@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deptriad.collection.post_processing import POSTS, Post
+from deptriad.collection.post_processing import POSTS, Post, raw
+from deptriad.collection.report_mark import Allowed
+from deptriad.collection.score_sums import Tally, TermSums
 from deptriad.collection.split import as_strategy
-from deptriad.collection.strategy import Shares
+from deptriad.collection.strategy import Strategy
 from deptriad.metrics import total_variation_distance
 from deptriad.utils import html_table
-from deptriad.utils.arrays import Floats, as_share
+from deptriad.utils.arrays import Floats, as_share, as_whole
 from deptriad.utils.text import printable
-
-FAR, ENOUGH = 8.0, 50
-"""Standard errors above 1 that chance does not explain, and reports from which on these errors can be believed."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -41,6 +40,9 @@ class Marginal:
         The shares before post-processing.
     n
         Reports behind them.
+    note
+        What was not checked about the reports, and what should be known about them; empty where they carry the mark of
+        their plan and no seed.
     """
 
     attributes: tuple[str, ...]
@@ -49,6 +51,7 @@ class Marginal:
     standard_errors: Floats
     unbiased: Floats
     n: int
+    note: str = ""
 
     def interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """Lower and upper ends of a normal confidence interval for each share by itself, within [0, 1]."""
@@ -83,11 +86,14 @@ class Marginal:
             rows = [[f"{names[0]} \\ {names[1]}", *labels[1]]]
             for i, value in enumerate(labels[0]):
                 rows.append([value, *(self._cell((i, j)) for j in range(len(labels[1])))])
-            return html_table.table(rows, [repr(self)])
+            return html_table.table(rows, self._words())
         rows = [[*names, "share ± standard error"]]
         for cell in np.ndindex(self.frequencies.shape):
             rows.append([*map(list.__getitem__, labels, cell), self._cell(cell)])
-        return html_table.table(rows, [repr(self)], names=len(names))
+        return html_table.table(rows, self._words(), names=len(names))
+
+    def _words(self) -> list[str]:
+        return [repr(self), *filter(None, [self.note])]
 
     def _cell(self, cell: tuple[int, ...]) -> str:
         return f"{self.frequencies[cell]:.4f} ± {self.standard_errors[cell]:.4f}"
@@ -100,7 +106,15 @@ class Marginal:
 
 
 def estimate(
-    strategy: Any, reports: Any, attributes: str | Sequence[str], post: Post = "norm_sub"
+    strategy: Any,
+    reports: Any,
+    attributes: str | Sequence[str],
+    post: Post = "norm_sub",
+    *,
+    weight: str | None = None,
+    unmarked: bool = False,
+    seeded: bool = False,
+    implausible: bool = False,
 ) -> Marginal:
     """The marginal of some attributes from reports.
 
@@ -115,6 +129,17 @@ def estimate(
     post
         "norm_sub" is the nearest distribution, "clip" cuts what is below 0 and scales; "raw" leaves the shares
         unbiased.
+    weight
+        A column of the reports with survey weights: shares are then of the weights of all who reported, and their
+        standard errors have what unequal weights cost.
+    unmarked
+        Take a Parquet file without a mark. Frames and CSV files without one are taken anyway, if they can be reports
+        of this strategy by the law of its mechanisms; what that leaves open is in ``note``.
+    seeded
+        Take a file of reports that a seed was used for, as for a simulation.
+    implausible
+        Take reports without a mark that the law of the mechanisms all but rules out (honest ones look so with a chance
+        below 1e-9), as where some of those who report do as they like.
 
     Examples
     --------
@@ -136,28 +161,107 @@ def estimate(
         raise ValueError(f"post is {post!r}, expected 'raw', 'clip' or 'norm_sub'")
     asked = as_strategy(strategy)
     names = asked.asked(attributes)
-    shares = asked.shares(asked.read(reports, names), names)
-    _warn_if_impossible(shares, names)
+    sums = _needed(asked, names, weight)
+    allowed = Allowed(unmarked, seeded, implausible)
+    note = asked.add_all(reports, [each for power in sums for each in power], allowed, weight)
+    return _marginal(asked, names, sums, POSTS[post], note)
+
+
+Powers = list[list[Tally | TermSums]]
+"""The sums of the views, of survey weights to the powers 0, 1 and 2; without weights they are the same."""
+
+
+def _needed(asked: Strategy, names: Sequence[str], weight: str | None) -> Powers:
+    return [asked.needed(names, power) for power in (range(3) if weight is not None else range(1))]
+
+
+def _marginal(
+    asked: Strategy,
+    names: tuple[str, ...],
+    sums: Powers,
+    post: Callable[[Floats], Floats],
+    note: str,
+) -> Marginal:
+    shares = asked.shares(sums, names)
     return Marginal(
         names,
         tuple(asked.schema[name].values for name in names),
-        POSTS[post](shares.frequencies),
+        post(shares.frequencies),
         np.sqrt(shares.variances),
         shares.frequencies,
         shares.n,
+        note,
     )
 
 
-def _warn_if_impossible(shares: Shares, names: Sequence[str]) -> None:
-    """Unbiased shares are not far above 1; those of records that were never perturbed may be.
+def estimates(
+    strategy: Any,
+    reports: Any,
+    marginals: int | Sequence[str | Sequence[str]] | None = None,
+    *,
+    weight: str | None = None,
+    unmarked: bool = False,
+    seeded: bool = False,
+    implausible: bool = False,
+) -> dict[tuple[str, ...], Marginal]:
+    """Many marginals that agree with each other: common margins are the same, and no share is below 0.
 
-    Shares far below 0 say nothing: where a value is never reported, its standard error is too small.
+    They are nearer to the truth than those of ``estimate``, since each uses what the others know: a marginal of two
+    attributes has the one-way shares of all who were asked either of them. ``unbiased`` and ``standard_errors`` of each
+    are those of ``estimate``; only ``frequencies`` are made to agree.
+
+    Parameters
+    ----------
+    strategy, reports, weight, unmarked, seeded, implausible
+        As for ``estimate``. All is read in one pass.
+    marginals
+        Their attributes; or a number k for all of up to k attributes that are asked together. By default those that a
+        plan was made for, else k = 2.
+
+    Returns
+    -------
+    dict
+        By names, in the order in which they were given.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import deptriad as dt
+    >>> schema = dt.Schema([dt.Attribute(name, ["no", "yes"], missing="error") for name in ("a", "b")])
+    >>> split = dt.Split(schema, total=4.0)
+    >>> reports = dt.simulate([[400, 100], [0, 500]], split, np.random.default_rng(1))
+    >>> found = estimates(split, reports)
+    >>> list(found)
+    [('a',), ('b',), ('a', 'b')]
+    >>> bool(np.allclose(found["a", "b"].frequencies.sum(axis=1), found["a",].frequencies))
+    True
     """
-    errors = np.sqrt(shares.variances)
-    beyond = (shares.frequencies - 1.0 - FAR * errors).max(initial=-1.0)
-    if shares.n >= ENOUGH and beyond > 1e-9:
-        warnings.warn(
-            f"a share of {' & '.join(names)} is estimated at {shares.frequencies.max():.3g}, more than {FAR:g} "
-            "standard errors above 1: are these reports of this plan, and not of another, or the records themselves?",
-            stacklevel=3,
-        )
+    from deptriad.collection import consistency
+
+    asked = as_strategy(strategy)
+    if marginals is None:
+        marginals = getattr(strategy, "marginals", ()) or 2
+    wanted = _wanted(asked, marginals)
+    parts = dict.fromkeys([*wanted, *consistency.parts_needed(wanted)])
+    sums = {names: _needed(asked, names, weight) for names in parts}
+    every = [each for powers in sums.values() for power in powers for each in power]
+    note = asked.add_all(reports, every, Allowed(unmarked, seeded, implausible), weight)
+    found = {names: _marginal(asked, names, sums[names], raw, note) for names in parts}
+    direct = {names: marginal.unbiased for names, marginal in found.items()}
+    precision = {
+        names: 1.0 / max(float(np.mean(marginal.standard_errors**2)), 1.0 / marginal.n**2)
+        for names, marginal in found.items()
+    }
+    agreed = consistency.nearest(consistency.agreeing(direct, parts), precision)
+    return {names: replace(found[names], frequencies=agreed[names]) for names in wanted}
+
+
+def _wanted(
+    asked: Strategy, marginals: int | Sequence[str | Sequence[str]]
+) -> list[tuple[str, ...]]:
+    """The names of marginals, checked."""
+    if not isinstance(marginals, int):
+        return list(dict.fromkeys(asked.asked(names) for names in marginals))
+    sizes = range(1, as_whole(marginals, "marginals", 1) + 1)
+    every = (names for size in sizes for names in combinations(asked.released.names, size))
+    return [names for names in every if asked.asking(names)]

@@ -10,7 +10,7 @@ import numpy as np
 
 from deptriad.collection import report_format
 from deptriad.collection.question import Generator
-from deptriad.collection.report_mark import marked
+from deptriad.collection.report_mark import mark, mark_frame, marked
 from deptriad.collection.split import as_strategy
 from deptriad.data.schema import Schema
 from deptriad.utils import files
@@ -40,8 +40,8 @@ def perturb(strategy: Any, frame: Any, rng: Generator = None) -> Any:
         Records: a pandas, Polars or Arrow frame, whose kind is kept; another frame or a path is collected. A value
         that the schema does not allow is an error, and nothing is reported.
     rng
-        ``numpy.random.default_rng(seed)`` for a simulation that can be repeated; by default the operating system's
-        secure source.
+        ``numpy.random.default_rng(seed)`` for a simulation that can be repeated, and the reports are marked so; by
+        default the operating system's secure source.
 
     Examples
     --------
@@ -59,7 +59,8 @@ def perturb(strategy: Any, frame: Any, rng: Generator = None) -> Any:
     asked = as_strategy(strategy)
     used = asked.released
     codes = _widened(used.encode(frame), used, asked.schema)
-    return report_format.framed(asked.report(codes, rng), engine_of(frame).results)
+    reports = report_format.framed(asked.report(codes, rng), engine_of(frame).results)
+    return mark_frame(reports, mark(asked, rng is not None))
 
 
 def perturb_file(
@@ -97,7 +98,7 @@ def perturb_file(
         return report_format.arrow(asked.report(wide, rng))
 
     done, nobody = 0, np.zeros((0, len(asked.released)), dtype=np.int16)
-    schema = marked(reported(nobody).schema, asked)
+    schema = marked(reported(nobody).schema, mark(asked, rng is not None))
     with files.whole(out) as partial, pq.ParquetWriter(partial, schema) as writer:
         for batch in _allowed(frame, asked.released):
             writer.write_table(reported(np.column_stack(batch)))
@@ -126,7 +127,7 @@ def _allowed(frame: Frame, schema: Schema) -> Iterator[Batch]:
     from deptriad.data import batches, encoding
 
     bad = np.zeros((2, len(schema)), dtype=np.int64)
-    for batch in batches.batches(encoding.Encoder(schema)(frame)):
+    for batch in batches.coded(frame, encoding.Encoder(schema)):
         if min(codes.min(initial=0) for codes in batch) < 0:
             odd = (encoding.UNSEEN, encoding.ABSENT)
             bad += [[np.count_nonzero(codes == code) for codes in batch] for code in odd]

@@ -1,9 +1,9 @@
-"""Questions: what is asked at once, how its answer is drawn, and how reports are read from their columns."""
+"""Questions: what is asked at once, how its answer is drawn, and how its reports are written and read."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,25 +12,21 @@ import numpy as np
 from deptriad.collection import report_format
 from deptriad.collection.report_format import Column, Labels
 from deptriad.data.attribute import Attribute
-from deptriad.data.schema import Schema
 from deptriad.mechanisms import Mechanism, expected_error, mechanisms
-from deptriad.mechanisms.chance import word_source
-from deptriad.mechanisms.entries import smallest_type
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from deptriad.data.column_types import Frame
 
 Generator = np.random.Generator | None
 
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked at once: one attribute, or several as one joint value; and the mechanism that reports it."""
+    """What is asked at once: one attribute, or several as one joint value; the mechanism that reports it; its view."""
 
     attributes: tuple[Attribute, ...]
     mechanism: Mechanism
+    view: int = 0
 
     @property
     def name(self) -> str:
@@ -49,30 +45,52 @@ class Question:
 
     @property
     def labelled(self) -> bool:
-        """Whether its reports are written as labels."""
-        return len(self.attributes) == 1 and self.mechanism.names_values
+        """Whether its reports are written as labels, each attribute's in its own column; else as text in the first."""
+        return self.mechanism.names_values
 
-    def read(self, texts: list[Any]) -> NDArray[Any]:
-        """Reports from what was written."""
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that its reports are written to."""
+        return self.names if self.labelled else self.names[:1]
+
+    def values(self, codes: Mapping[str, NDArray[Any]]) -> NDArray[np.int64]:
+        """The answers, joint ones as one number, from the codes of the attributes."""
+        value = np.zeros(len(codes[self.names[0]]), dtype=np.int64)
+        for each in self.attributes:
+            value = value * each.size + codes[each.name]
+        return value
+
+    def written(self, reports: NDArray[Any]) -> dict[str, Column]:
+        """Reports as they are written, by column."""
         if not self.labelled:
-            return report_format.read(self.mechanism, texts, self.name)
-        codes = {value: code for code, value in enumerate(self.attributes[0].values)}
-        found = [codes.get(text, -1) for text in texts]
-        if -1 in found:
-            raise ValueError(
-                f"the report {texts[found.index(-1)]!r} of {self.name!r} is none of its values: {self.attributes[0]!r}"
-            )
-        return np.array(found, dtype=np.int64)
+            return {self.names[0]: report_format.spelt(self.mechanism, reports)}
+        codes = np.unravel_index(reports.astype(np.intp), self.sizes)
+        pairs = zip(self.attributes, codes, strict=True)
+        return {each.name: Labels(own, each.values) for each, own in pairs}
 
-    def column(self, reports: NDArray[Any]) -> Column:
-        """Reports as they are written."""
-        if self.labelled:
-            return Labels(reports, self.attributes[0].values)
-        return report_format.spelt(self.mechanism, reports)
+    def read(self, columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
+        """Reports from what was written in its columns: texts, or codes of labels."""
+        if not self.labelled:
+            return report_format.read(self.mechanism, columns[0], self.names[0])
+        pairs = zip(self.attributes, columns, strict=True)
+        return self.values({each.name: _codes(each, column) for each, column in pairs})
 
 
-def question_by(name: str, epsilon: float, *attributes: Attribute) -> Question:
-    """Ask for attributes by a mechanism's key; "auto" is the better of GRR and OLH."""
+def _codes(attribute: Attribute, column: NDArray[Any]) -> NDArray[Any]:
+    """Codes of labels, which may be there already."""
+    if column.dtype.kind in "iu":
+        return column
+    codes = {value: code for code, value in enumerate(attribute.values)}
+    found = [codes.get(text, -1) for text in column.tolist()]
+    if -1 in found:
+        raise ValueError(
+            f"the report {column[found.index(-1)]!r} of {attribute.name!r} is none of its values: {attribute!r}"
+        )
+    return np.array(found, dtype=np.int64)
+
+
+def way_of(name: str, epsilon: float, *attributes: Attribute) -> str:
+    """The key of the mechanism that reports attributes at once; "auto" is the better of GRR and OLH."""
     size = math.prod(each.size for each in attributes)
     name = expected_error.choose(name, epsilon, size)
     if name not in mechanisms:
@@ -83,56 +101,10 @@ def question_by(name: str, epsilon: float, *attributes: Attribute) -> Question:
         raise ValueError(
             f"attribute {attributes[0].name!r} has one value, so that there is nothing to ask: leave it out"
         )
-    return Question(attributes, mechanisms[name](size, epsilon))
+    return name
 
 
-def draw(count: int, below: int, rng: Generator) -> NDArray[Any]:
-    """Numbers below a small one, evenly up to one part in 2^32/below."""
-    words = word_source(rng)(count) >> np.uint64(32)
-    return ((words * np.uint64(below)) >> np.uint64(32)).astype(smallest_type(below))
-
-
-def joint(codes: NDArray[Any], question: Question) -> NDArray[Any]:
-    """Codes of the joint values of a question's attributes."""
-    cell = np.zeros(len(codes), dtype=np.int64)
-    for place, size in enumerate(question.sizes):
-        cell = cell * size + codes[:, place]
-    return cell
-
-
-# --- reading reports ------------------------------------------------------------------------------------------------
-
-
-def report_columns(reports: Any, columns: Sequence[str]) -> Frame:
-    """A frame of reports, whose columns are text also where a CSV has nothing but digits."""
-    from deptriad.data import column_types, readers
-
-    text = Schema([Attribute(name, [""], missing="error") for name in columns])
-    frame = readers.opened(reports, schema=text)
-    column_types.require(frame, columns)
-    return frame.select(*columns)
-
-
-def read_columns(reports: Any, questions: Sequence[Question]) -> Iterable[NDArray[Any]]:
-    """The reports to some questions that have a column each."""
-    from deptriad.data import column_types
-
-    frame = report_columns(reports, [question.name for question in questions])
-    types = frame.collect_schema()
-    for question in questions:
-        name = question.name
-        if question.labelled:
-            held = column_types.held_by(types[name])
-            yield labels_of(frame, report_format.label_attribute(question.attributes[0], held))
-        else:
-            yield question.read(texts_of(frame, name))
-
-
-def labels_of(frame: Frame, attribute: Attribute) -> NDArray[Any]:
-    """Codes of a column of labels."""
-    return Schema([attribute]).encode(frame.select(attribute.name))[:, 0]
-
-
-def texts_of(frame: Frame, name: str) -> list[Any]:
-    """The entries of a column of text."""
-    return list(frame.select(name).lazy().collect()[name].to_list())
+def question_by(name: str, epsilon: float, *attributes: Attribute, view: int = 0) -> Question:
+    """Ask for attributes by a mechanism's key, or by "auto"."""
+    made = mechanisms[way_of(name, epsilon, *attributes)]
+    return Question(attributes, made(math.prod(each.size for each in attributes), epsilon), view)

@@ -1,16 +1,17 @@
 """How reports are written into columns and read again: labels where a report names a value, text with digits else.
 
 Where a report names a value of the attribute (``Mechanism.names_values``: GRR and the staircase), its column holds the
-label, so that a file of reports reads like the data; numbers and bins come as text, too. All other reports are an "x"
-and hexadecimal digits (``Mechanism.to_bytes``): OLH's seed and digit, a set's bytes, a column's number. The "x" keeps
-spreadsheets and readers of CSV from taking them for numbers.
+label, so that a file of reports reads like the data; numbers and bins come as text, too; of several attributes that are
+reported as one value each column has its own label. All other reports are an "x" and hexadecimal digits
+(``Mechanism.to_bytes``): OLH's seed and digit, a set's bytes, a column's number. The "x" keeps spreadsheets and readers
+of CSV from taking them for numbers. What was not asked is empty.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,23 +23,49 @@ from deptriad.utils.text import printable
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """A column of few different texts."""
+    """A column of few different texts; where the code is −1 it is empty."""
 
     codes: NDArray[Any]
     values: tuple[str, ...]
 
     def texts(self) -> NDArray[Any]:
         """Every entry as text."""
-        return np.asarray(np.array(self.values, dtype=object)[self.codes])
+        return np.asarray(np.array([*self.values, None], dtype=object)[self.codes])
 
 
 Column = Labels | NDArray[Any]
-"""Labels; or an array of text, as bytes of one length or as strings."""
+"""Labels; or an array of text, as bytes of one length or as strings, where None is empty; or of whole numbers."""
+
+
+class Piece(NamedTuple):
+    """The part of a column that one question fills."""
+
+    rows: NDArray[np.intp]
+    column: Column
+
+
+def laid(pieces: Sequence[Piece], count: int, values: tuple[str, ...], alone: bool) -> Column:
+    """A whole column of so many rows; ``alone`` if there is one view, so that a piece has all rows."""
+    if alone and pieces:
+        return pieces[0].column
+    if all(isinstance(piece.column, Labels) for piece in pieces):
+        codes = np.full(count, -1, dtype=np.int64)
+        for rows, column in pieces:
+            codes[rows] = column.codes  # type: ignore[union-attr]
+        return Labels(codes, values)
+    texts = np.full(count, None, dtype=object)
+    for rows, column in pieces:
+        texts[rows] = column.texts() if isinstance(column, Labels) else _text(column)
+    return texts
 
 
 # --- digits ---------------------------------------------------------------------------------------------------
 
 _DIGITS = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
+
+_VALUES = np.full(256, 255, dtype=np.uint8)
+"""What each character stands for as a digit; 255 for none."""
+_VALUES[_DIGITS] = np.arange(16)
 
 
 def spelt(mechanism: Mechanism, reports: NDArray[Any]) -> NDArray[np.bytes_]:
@@ -50,19 +77,20 @@ def spelt(mechanism: Mechanism, reports: NDArray[Any]) -> NDArray[np.bytes_]:
     return text.view(f"S{text.shape[1]}")[:, 0]
 
 
-def read(mechanism: Mechanism, texts: Sequence[Any], name: str) -> NDArray[Any]:
+def read(mechanism: Mechanism, texts: NDArray[Any], name: str) -> NDArray[Any]:
     """The reports that texts spell."""
     shape, kind = mechanism._report_format
     length = 1 + 2 * mechanism.to_bytes(np.zeros((1, *shape), dtype=kind)).shape[1]
-    fitting = [isinstance(text, str) and len(text) == length and text[0] == "x" for text in texts]
-    if not all(fitting):
-        _refuse(texts[fitting.index(False)], mechanism, name, length)
-    try:
-        raw = np.frombuffer(bytes.fromhex("".join(text[1:] for text in texts)), dtype=np.uint8)
-    except ValueError:
-        bad = next(text for text in texts if set(text[1:]) - set("0123456789abcdef"))
-        _refuse(bad, mechanism, name, length)
-    return mechanism.from_bytes(raw.reshape(len(texts), length // 2))
+    for place in np.flatnonzero([not isinstance(text, str) for text in texts])[:1]:
+        _refuse(texts[place], mechanism, name, length)
+    # no character of a report is beyond ASCII, and a zero after its end shows one that is too short
+    letters = np.strings.encode(texts.astype("U"), "ascii", "replace").astype(f"S{length + 1}")
+    raw = letters.view(np.uint8).reshape(len(texts), length + 1)
+    digits = _VALUES[raw[:, 1:-1]]
+    fitting = (raw[:, 0] == ord("x")) & (raw[:, -1] == 0) & (digits < 16).all(axis=1)
+    if not fitting.all():
+        _refuse(texts[int(np.argmin(fitting))], mechanism, name, length)
+    return mechanism.from_bytes((16 * digits[:, ::2] + digits[:, 1::2]).astype(np.uint8))
 
 
 def _refuse(text: Any, mechanism: Mechanism, name: str, length: int) -> None:
@@ -98,13 +126,12 @@ def _text(column: NDArray[Any]) -> NDArray[Any]:
 def _pandas(columns: dict[str, Column]) -> Any:
     import pandas as pd
 
-    made = {
-        name: pd.Categorical.from_codes(each.codes, list(each.values))
-        if isinstance(each, Labels)
-        else pd.array(_text(each), dtype="str")
-        for name, each in columns.items()
-    }
-    return pd.DataFrame(made)
+    def series(column: Column) -> Any:
+        if isinstance(column, Labels):
+            return pd.Categorical.from_codes(column.codes, list(column.values))
+        return column if column.dtype.kind in "iu" else pd.array(_text(column), dtype="str")
+
+    return pd.DataFrame({name: series(column) for name, column in columns.items()})
 
 
 def _polars(columns: dict[str, Column]) -> Any:
@@ -112,9 +139,11 @@ def _polars(columns: dict[str, Column]) -> Any:
 
     def series(name: str, column: Column) -> Any:
         if isinstance(column, Labels):
-            every = pl.Series(name, list(column.values), dtype=pl.Enum(column.values))
-            return every.gather(column.codes.astype(np.uint32))
-        return pl.Series(name, _text(column), dtype=pl.String)
+            every = pl.Series(name, [*column.values, None], dtype=pl.Enum(column.values))
+            return every.gather(column.codes % len(every))
+        if column.dtype.kind in "iu":
+            return pl.Series(name, column)
+        return pl.Series(name, _text(column).tolist(), dtype=pl.String)
 
     return pl.DataFrame([series(name, column) for name, column in columns.items()])
 
@@ -131,8 +160,10 @@ def _arrow(column: Column) -> Any:
 
     if isinstance(column, Labels):
         kind = np.int8 if len(column.values) <= 127 else np.int16
-        codes = pa.array(column.codes.astype(kind))
+        codes = pa.array(column.codes.astype(kind), mask=column.codes < 0)
         return pa.DictionaryArray.from_arrays(codes, pa.array(column.values, pa.string()))
+    if column.dtype.kind in "iu":
+        return pa.array(column)
     if column.dtype.kind != "S":
         return pa.array(column, pa.string())
     width = column.dtype.itemsize

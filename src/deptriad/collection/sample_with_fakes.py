@@ -6,15 +6,18 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deptriad.collection.question import Generator, Question, draw, question_by
-from deptriad.collection.score_sums import Answers
-from deptriad.collection.strategy import Shares, Strategy, Told, TrueReports, shares_of
+from deptriad.collection.question import Generator, Question, question_by
+from deptriad.collection.score_sums import Tally, TermSums
+from deptriad.collection.strategy import Answers, Strategy
+from deptriad.collection.weighted_means import Summed
 from deptriad.mechanisms import Support
+from deptriad.mechanisms.chance import word_source
+from deptriad.mechanisms.entries import smallest_type
 from deptriad.utils.arrays import as_positive_budget
 
 
@@ -46,8 +49,6 @@ class SampleWithFakes(Strategy):
     total: float
     mechanism: str = "auto"
 
-    true_reports: ClassVar[TrueReports] = "fakes"
-
     def __post_init__(self) -> None:
         object.__setattr__(self, "total", as_positive_budget(self.total, "total"))
         if not all(isinstance(question.mechanism, Support) for question in self.questions):
@@ -68,40 +69,44 @@ class SampleWithFakes(Strategy):
         """One for each attribute."""
         return tuple(question_by(self.mechanism, self.epsilon, each) for each in self.schema)
 
-    def tell(self, codes: NDArray[Any], rng: Generator = None) -> list[Told]:
+    @property
+    def _kind(self) -> str:
+        return type(self).__name__
+
+    def tell(self, codes: NDArray[Any], rng: Generator = None) -> Answers:
         """Everybody's reports to every question, true or fake."""
-        everybody = np.arange(len(codes))
-        drawn = draw(len(codes), len(self.questions), rng)
-        told = []
+        drawn = _draw(len(codes), len(self.questions), rng)
+        answers = Answers(np.zeros(len(codes), dtype=np.intp), [])
         for place, question in enumerate(self.questions):
-            fakes = draw(len(codes), question.mechanism.size, rng)
-            values = np.where(drawn == place, codes[:, place], fakes)
-            told.append(Told(everybody, question.mechanism.perturb(values, rng)))
-        return told
+            fakes = _draw(len(codes), question.mechanism.size, rng)
+            values = np.where(drawn == place, self.values(question, codes), fakes)
+            answers.reports.append(question.mechanism.perturb(values, rng))
+        return answers
 
-    def relevant(self, parts: Sequence[Answers], names: Sequence[str]) -> list[Answers]:
-        """The answers about this attribute."""
-        return [parts[self.schema.index(names[0])]]
+    def asking(self, names: Sequence[str]) -> list[int]:
+        """No two reports of a person are true."""
+        return [0] if len(names) == 1 else []
 
-    def shares(self, answers: Sequence[Answers], names: Sequence[str]) -> Shares:
+    def _summed(self, sums: Tally | TermSums, names: Sequence[str]) -> Summed:
         """From scores z that would be right without fakes: d·z − c is right with them.
 
         A fake supports a value with chance r = (p + (b − 1)q)/b, so that its z has the mean 1/b; d − 1 of d reports are
         fakes, and c = (d − 1)/b. For GRR this is (c·d·b − n(d − 1 + q·b))/(n·b·(p − q)), c being counts (maths §7).
         """
+        n, among, one, two = super()._summed(sums, names)
         count = len(self.questions)
         less = (count - 1) / self.schema[names[0]].size
-        first, square = answers[0].sums([1]), answers[0].sums([2])
-        one = count * first - less * answers[0].n
-        two = count**2 * square - 2 * count * less * first + less**2 * answers[0].n
-        return shares_of(one, two, answers)
+        squares = count**2 * two - 2 * count * less * one + less**2 * n
+        return Summed(n, among, count * one - less * n, squares)
 
-    def asked(self, names: Sequence[str]) -> tuple[str, ...]:
-        """The name of an attribute to estimate, checked."""
-        wanted = super().asked(names)
-        if len(wanted) > 1:
-            raise ValueError(
-                f"{' & '.join(wanted)} cannot be estimated together with SampleWithFakes: at most one of a user's "
-                "reports is true; estimate one attribute at a time, or collect with Sample(…, k=2)"
-            )
-        return wanted
+    def _apart(self, names: Sequence[str]) -> str:
+        return (
+            f"{' & '.join(names)} cannot be estimated together with SampleWithFakes: at most one of a user's "
+            "reports is true; estimate one attribute at a time, or collect with Sample(…, k=2)"
+        )
+
+
+def _draw(count: int, below: int, rng: Generator) -> NDArray[Any]:
+    """Numbers below a small one, evenly up to one part in 2^32/below."""
+    words = word_source(rng)(count) >> np.uint64(32)
+    return ((words * np.uint64(below)) >> np.uint64(32)).astype(smallest_type(below))

@@ -1,18 +1,21 @@
-"""Answers: reports of the same users to the same questions, as records or as counts, and sums of their scores.
+"""Sums: all that is remembered of reports, however many there are. They are filled batch by batch, and add up.
 
 A report of mechanism j has an unbiased score for each value. Users' reports are independent given their values, so a
 product of scores, one for each question, is unbiased for "the values are u, v, …": all estimates are made of sums of
-such products, and of their squares. Over a finite alphabet of reports such a sum is a product with one matrix after
-another, mode by mode (maths §7).
+such products, and of their squares. What a mechanism keeps of a report (``Mechanism.kept``) is linear in its scores and
+in their squares, so sums of products of what is kept are enough (maths §7). They are whole numbers wherever ones and
+zeros are kept, so that batches, partitions and the order of rows change no digit.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,144 +25,261 @@ from deptriad.mechanisms.entries import blocks
 from deptriad.utils.arrays import Floats
 
 if TYPE_CHECKING:
-    from deptriad.collection.strategy import Strategy
+    from deptriad.collection.question import Question
 
-MOST_CELLS = 1 << 24
-"""Cells of a table of counts that is worth writing out: 128 MiB."""
+Terms = Callable[[Floats], list[Floats]]
+"""From scores of some attributes' values (first axis: reports) to what is summed over reports."""
 
 
-@dataclass(frozen=True, eq=False)
-class ReportCounts:
-    """How many users gave which combination of reports: an axis for each question, over the alphabet of its reports.
+Reports = Sequence[NDArray[Any]]
+"""Of the same users, to each of some questions."""
 
-    ``among`` is how many users there are in all, with those who were asked something else.
+Times = Floats | None
+"""How often each user counts; None is once."""
+
+
+class Told(NamedTuple):
+    """Which users answered a question, and their reports."""
+
+    rows: NDArray[np.bool_]
+    reports: NDArray[Any]
+
+
+@dataclass(eq=False)
+class Sums(ABC):
+    """What reports to some questions of the same users sum to.
+
+    ``places`` are those of the questions in their strategy, ``n`` counts users who answered, ``among`` all of them.
+    Each user counts as often as the survey weight to the ``power`` says; to the power 0 that is once.
     """
 
+    places: tuple[int, ...]
     mechanisms: tuple[Mechanism, ...]
-    counts: NDArray[Any]
-    among: int
+    power: int = field(default=0, kw_only=True)
+    n: float = field(default=0, init=False)
+    among: float = field(default=0, init=False)
 
-    @property
-    def n(self) -> int:
-        """Number of users who were asked."""
-        return int(self.counts.sum())
+    @abstractmethod
+    def __post_init__(self) -> None:
+        """Empty sums."""
 
-    def only(self, places: Sequence[int]) -> ReportCounts:
-        """The answers to some of the questions, in this order."""
-        others = tuple(axis for axis in range(self.counts.ndim) if axis not in places)
-        order = [sorted(places).index(place) for place in places]
-        counts = self.counts.sum(axis=others).transpose(order)
-        return ReportCounts(tuple(self.mechanisms[place] for place in places), counts, self.among)
-
-    def sums(self, powers: Sequence[int]) -> Floats:
-        """Σ over users of the products of scores, each to its power; an axis of values for each question."""
-        found: Floats = self.counts.astype(np.float64)
-        for mechanism, power in zip(self.mechanisms, powers, strict=True):
-            # the first axis goes, and comes back as the last: after all of them the order is as it was
-            found = np.tensordot(found, mechanism.weights**power, axes=(0, 0))
-        return found
-
-    def scored(self) -> Iterator[tuple[Floats, Floats]]:
-        """How often each report to the one question came, and its scores."""
-        yield self.counts.astype(np.float64), self.mechanisms[0].weights
-
-
-@dataclass(frozen=True, eq=False)
-class Records:
-    """Every user's reports, an array for each question."""
-
-    mechanisms: tuple[Mechanism, ...]
-    reports: tuple[NDArray[Any], ...]
-    among: int
-
-    @property
-    def n(self) -> int:
-        """Number of users who were asked."""
-        return len(self.reports[0])
-
-    def only(self, places: Sequence[int]) -> Records:
-        """The answers to some of the questions, in this order."""
-        mechanisms = tuple(self.mechanisms[place] for place in places)
-        return Records(mechanisms, tuple(self.reports[place] for place in places), self.among)
-
-    def sums(self, powers: Sequence[int]) -> Floats:
-        """Σ over users of the products of scores, each to its power; an axis of values for each question."""
-        if (counts := self._counted()) is not None:
-            return counts.sums(powers)
-        sizes = [mechanism.size for mechanism in self.mechanisms]
-        total = np.zeros((math.prod(sizes[:-1]), sizes[-1]))
-        for part in blocks(self.n, math.prod(sizes[:-1]) + sizes[-1]):
-            pairs = zip(self.mechanisms, self.reports, powers, strict=True)
-            scores = [mechanism.scores(each[part]) ** power for mechanism, each, power in pairs]
-            first = reduce(_row_products, scores[:-1], np.ones((len(scores[-1]), 1)))
-            total += first.T @ scores[-1]
-        return total.reshape(sizes)
-
-    def scored(self) -> Iterator[tuple[Floats, Floats]]:
-        """How often each report to the one question came, and its scores; or once each, block by block."""
-        if (counts := self._counted()) is not None:
-            yield from counts.scored()
+    def add(
+        self, told: Mapping[int, Told], among: int, weights: NDArray[np.float64] | None = None
+    ) -> None:
+        """What users told to each question; ``among`` counts those who were asked something else, too."""
+        own = [told[place] for place in self.places]
+        everyone = own[0].rows
+        for each in own[1:]:
+            everyone = everyone & each.rows
+        reports = [
+            each.reports
+            if len(each.reports) == everyone.sum()
+            else each.reports[everyone[each.rows]]
+            for each in own
+        ]
+        if not self.power or weights is None:
+            self.count(len(reports[0]), among)
+            self._add(reports, None)
             return
-        (mechanism,), (reports,) = self.mechanisms, self.reports
-        for part in blocks(self.n, mechanism.size):
-            scores = mechanism.scores(reports[part])
-            yield np.ones(len(scores)), scores
+        times = weights**self.power
+        self.count(float(times[everyone].sum()), float(times.sum()))
+        self._add(reports, times[everyone])
 
-    def _counted(self) -> ReportCounts | None:
-        """The same as counts, where all reports are numbers and their combinations few."""
-        shape = [mechanism.letters for mechanism in self.mechanisms]
-        if 0 in shape or math.prod(shape) > MOST_CELLS:
-            return None
-        every = zip(self.mechanisms, self.reports, strict=True)
-        checked = tuple(mechanism._checked(each).astype(np.int64) for mechanism, each in every)
-        cell = np.ravel_multi_index(checked, shape)
-        counts = np.bincount(cell, minlength=math.prod(shape)).reshape(shape)
-        return ReportCounts(self.mechanisms, counts, self.among)
+    def count(self, n: float, among: float) -> None:
+        """So many users more."""
+        self.n += n
+        self.among += among
+
+    def arrays(self) -> list[NDArray[Any]]:
+        """All that was summed; none of the arrays is empty."""
+        return [np.array([self.n, self.among]), *self._held()]
+
+    def absorb(self, arrays: Sequence[NDArray[Any]]) -> None:
+        """Add what others of the same kind have summed; arrays may have lost their shape on the way."""
+        self.count(*arrays[0].tolist())
+        pairs = zip(self._held(), arrays[1:], strict=True)
+        self._hold([own + more.reshape(own.shape) for own, more in pairs])
+
+    @abstractmethod
+    def _add(self, reports: Reports, weights: Times, second: Times = None) -> None:
+        """The reports themselves; with weights, each so often, and in terms of second order as ``second`` says."""
+
+    @abstractmethod
+    def _held(self) -> list[NDArray[Any]]: ...
+
+    @abstractmethod
+    def _hold(self, arrays: list[NDArray[Any]]) -> None: ...
 
 
-@dataclass(frozen=True, eq=False)
-class SupportCounts:
-    """How many reports to one question support each value: all that its estimate needs."""
+class Tally(Sums):
+    """Sums of products of what is kept of the reports, an axis for each question."""
 
-    mechanism: Mechanism
-    support: NDArray[Any]
-    n: int
-    among: int
+    def __post_init__(self) -> None:
+        shape = [len(mechanism.unkept(0)) for mechanism in self.mechanisms]
+        self.total: NDArray[Any] = np.zeros(shape, dtype=np.int64)
 
     def sums(self, powers: Sequence[int]) -> Floats:
-        """Σ over users of the scores to a power."""
-        no, yes = (score ** powers[0] for score in self.mechanism.score_range())
-        return np.asarray(self.support * yes + (self.n - self.support) * no)
+        """Σ over users of the products of scores, each to its power; an axis of values for each question."""
+        rows = [each.unkept(power) for each, power in zip(self.mechanisms, powers, strict=True)]
+        return turned(self.total.astype(np.float64), rows)
 
-    def scored(self) -> Iterator[tuple[Floats, Floats]]:
-        """Refused: which values are supported together is not known."""
-        raise ValueError(
-            f"a simulation with {type(self.mechanism).__name__} has counts of supported values only: estimate exactly "
-            "the attributes of a view, or simulate with mechanism='grr'"
-        )
+    def only(self, axes: Sequence[int]) -> Tally:
+        """Of some of the questions, in this order."""
+        places = tuple(self.places[axis] for axis in axes)
+        own = Tally(places, tuple(self.mechanisms[axis] for axis in axes))
+        own.count(self.n, self.among)
+        total = self.total
+        for axis in sorted(set(range(total.ndim)) - set(axes), reverse=True):
+            whole = self.mechanisms[axis].unkept(0)[:, 0].astype(total.dtype)
+            total = np.tensordot(total, whole, axes=(axis, 0))
+        own.total = total.transpose([sorted(axes).index(axis) for axis in axes])
+        return own
+
+    def up_to_two(self) -> list[Tally]:
+        """Of every question, and of every two."""
+        axes = range(len(self.mechanisms))
+        return [self.only(some) for size in (1, 2) for some in combinations(axes, size)]
+
+    def add_table(self, table: NDArray[Any], rows: Sequence[NDArray[Any] | None]) -> None:
+        """As many reports as a table says, given what is kept of those of each place along an axis (None: as it is)."""
+        self.total = self.total + turned(table, rows)
+
+    def _add(self, reports: Reports, weights: Times, second: Times = None) -> None:
+        every = list(zip(self.mechanisms, reports, strict=True))
+        if weights is None and len(every) == 1:
+            self.total = self.total + every[0][0].kept_sum(every[0][1])
+        elif all(mechanism.letters for mechanism in self.mechanisms):
+            checked = tuple(each._checked(told).astype(np.int64) for each, told in every)
+            cells = np.ravel_multi_index(checked, self.total.shape)
+            if weights is None and self.total.size > len(cells):
+                np.add.at(self.total.reshape(-1), cells, 1)
+            else:
+                found = np.bincount(cells, weights, minlength=self.total.size)
+                self.total = self.total + found.reshape(self.total.shape)
+        else:
+            self._add_products(reports, weights)
+
+    def _add_products(self, reports: Sequence[NDArray[Any]], weights: Floats | None) -> None:
+        shape = self.total.shape
+        for part in blocks(len(reports[0]), math.prod(shape[:-1]) + shape[-1]):
+            pairs = zip(self.mechanisms, reports, strict=True)
+            kept = [mechanism.kept(told[part]) for mechanism, told in pairs]
+            exact = weights is None and all(each.dtype == np.bool_ for each in kept)
+            # of so few ones and zeros even short floats sum exactly
+            kept = [each.astype(np.float32 if exact else np.float64) for each in kept]
+            first = reduce(_row_products, kept[:-1], np.ones((len(kept[-1]), 1), kept[-1].dtype))
+            last = kept[-1] if weights is None else kept[-1] * weights[part, None]
+            found = (first.T @ last).reshape(shape)
+            self.total = self.total + (found.astype(np.int64) if exact else found)
+
+    def _held(self) -> list[NDArray[Any]]:
+        return [self.total]
+
+    def _hold(self, arrays: list[NDArray[Any]]) -> None:
+        [self.total] = arrays
 
 
-Answers = ReportCounts | Records | SupportCounts
+@dataclass(eq=False)
+class TermSums(Sums):
+    """Sums of terms of the scores of some attributes of one question, which are sums of scores of its joint values.
+
+    The first ``linear`` terms are of first order in the scores, all others of second.
+    """
+
+    view: Question
+    names: Sequence[str]
+    terms: Terms
+    linear: int
+
+    @classmethod
+    def of(
+        cls,
+        place: int,
+        view: Question,
+        names: Sequence[str],
+        terms: Terms,
+        linear: int,
+        power: int = 0,
+    ) -> TermSums:
+        """Of the question at a place."""
+        return cls((place,), (view.mechanism,), view, names, terms, linear, power=power)
+
+    def __post_init__(self) -> None:
+        self.tally = Tally(self.places, self.mechanisms)
+        nobody = self._terms(np.zeros((0, self.view.mechanism.size)))
+        self.others = [term.sum(axis=0) for term in nobody]
+
+    def count(self, n: float, among: float) -> None:
+        """So many users more."""
+        super().count(n, among)
+        self.tally.count(n, among)
+
+    def found(self) -> list[Floats]:
+        """The sums of all terms."""
+        letters = self.view.mechanism.letters
+        if not letters:
+            return self.others
+        whole = TermSums.of(self.places[0], self.view, self.names, self.terms, self.linear)
+        whole.add_scored(np.arange(letters), self.tally.total)
+        return [one + two for one, two in zip(self.others, whole.others, strict=True)]
+
+    def add_scored(self, reports: NDArray[Any], times: NDArray[Any]) -> None:
+        """Reports, each so many times."""
+        for part in blocks(len(reports), self.view.mechanism.size):
+            self.add_scores(self.view.mechanism.scores(reports[part]), times[part], times[part])
+
+    def add_scores(self, scores: Floats, first: NDArray[Any], second: NDArray[Any] | None) -> None:
+        """Scores, each so many times in terms of first and of second order; in the first only, without a second."""
+        for place, term in enumerate(self._terms(scores)):
+            times = first if place < self.linear else second
+            if times is not None:
+                self.others[place] = self.others[place] + np.tensordot(times, term, axes=(0, 0))
+
+    def _add(self, reports: Reports, weights: Times, second: Times = None) -> None:
+        first = np.ones(len(reports[0])) if weights is None else weights
+        if second is None:
+            self.tally._add(reports, weights)
+            if not self.view.mechanism.letters:
+                self.add_scored(reports[0], first)
+            return
+        for part in blocks(len(first), self.view.mechanism.size):
+            scores = self.view.mechanism.scores(reports[0][part])
+            self.add_scores(scores, first[part], second[part])
+
+    def _terms(self, scores: Floats) -> list[Floats]:
+        order = [self.view.names.index(name) for name in self.names]
+        return self.terms(summed_scores(scores, self.view.sizes, order))
+
+    def _held(self) -> list[NDArray[Any]]:
+        return [self.tally.total, *self.others]
+
+    def _hold(self, arrays: list[NDArray[Any]]) -> None:
+        self.tally.total, *self.others = arrays
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Simulation:
-    """Counts of reports, which ``estimate`` takes in place of a frame of them."""
+class Signs(Sums):
+    """How many reports to a question have each of the marks that do not depend on the value."""
 
-    strategy: Strategy
-    parts: tuple[Answers, ...]
-    users: int
+    def __post_init__(self) -> None:
+        self.total = np.zeros(len(self.mechanisms[0].sign_chances()), dtype=np.int64)
 
-    def require(self, strategy: Strategy) -> None:
-        """Refuse to be read as reports of another strategy: estimates would be biased."""
-        if self.strategy.fingerprint != strategy.fingerprint:
-            raise ValueError(
-                f"the reports were simulated with another {type(self.strategy).__name__} than this "
-                f"{type(strategy).__name__}: pass the strategy they were made with"
-            )
+    def _add(self, reports: Reports, weights: Times, second: Times = None) -> None:
+        for part in blocks(len(reports[0]), len(self.total) + 1):
+            self.total += self.mechanisms[0].signs(reports[0][part]).sum(axis=0)
 
-    def __repr__(self) -> str:
-        return f"Simulation({type(self.strategy).__name__}, {self.users:,} users)"
+    def _held(self) -> list[NDArray[Any]]:
+        return [self.total]
+
+    def _hold(self, arrays: list[NDArray[Any]]) -> None:
+        [self.total] = arrays
+
+
+def turned(table: NDArray[Any], rows: Sequence[NDArray[Any] | None]) -> NDArray[Any]:
+    """A table whose axes are each multiplied by a matrix, mode by mode; None leaves an axis as it is."""
+    for matrix in rows:
+        # the first axis goes, and comes back as the last: after all of them the order is as it was
+        table = np.moveaxis(table, 0, -1) if matrix is None else np.tensordot(table, matrix, (0, 0))
+    return table
 
 
 def summed_scores(scores: Floats, sizes: Sequence[int], order: Sequence[int]) -> Floats:

@@ -1,45 +1,47 @@
-"""simulate(): reports of many users from joint counts, cell by cell: a billion of them take no longer than a thousand.
+"""simulate(): reports of many users from joint counts, cell by cell: a billion of them take no longer than a million.
 
 Users with the same values report alike, so how many of a cell's users give which report is multinomial. What comes out
-is distributed exactly as if every user had reported (to the rounding of a probability).
+is distributed exactly as if every user had reported (to the rounding of a probability). Where there are too many
+different reports to count, see ``simulated_reports``.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deptriad.collection.score_sums import (
-    MOST_CELLS,
-    Answers,
-    ReportCounts,
-    Simulation,
-    SupportCounts,
-)
+from deptriad.collection.sample_with_fakes import SampleWithFakes
+from deptriad.collection.simulated_reports import Replay, ReportCounts, Simulation
 from deptriad.collection.split import as_strategy
 from deptriad.collection.strategy import Strategy
+from deptriad.collection.view import WHOLE
 from deptriad.mechanisms import Mechanism
 
 MOST_USERS = 2**53
+
+MOST_CELLS = 1 << 24
+"""Combinations of reports that are worth counting one by one: 128 MiB."""
 
 
 def simulate(
     joint_counts: ArrayLike, strategy: Any, rng: np.random.Generator | None = None
 ) -> Simulation:
-    """Reports of all users, as counts.
+    """Reports of all users, without a row for each.
 
     Parameters
     ----------
     joint_counts
         How many users have which values: an axis for each attribute of the strategy's schema, in its order.
     strategy
-        A plan, or a strategy. Its mechanisms must have few different reports: GRR, the staircase, Hadamard response and
-        channels; SUE and OUE for up to 16 values (any number with ``Sample`` and ``SampleWithFakes``), subset selection
-        for up to 16. OLH has too many: perturb records instead.
+        A plan, or a strategy. Where its mechanisms have few combinations of different reports (up to 2^24), their
+        numbers are drawn at once, exactly, however many users there are. Else (OLH always; SUE, OUE and subset
+        selection above 16 values) users are drawn one by one up to 2^18; from there on estimates have exactly the
+        means, variances and covariances of so many users, and the shape of 2^18
+        (``deptriad.collection.simulated_reports``).
     rng
         Source of chance; by default a new generator, seeded by the operating system.
 
@@ -63,9 +65,8 @@ def simulate(
     asked = as_strategy(strategy)
     counts = _checked(joint_counts, asked)
     chance = np.random.default_rng() if rng is None else rng
-    to_all = asked.true_reports == "all"
-    parts = [_to_all(counts, asked, chance)] if to_all else _dealt(counts, asked, chance)
-    return Simulation(asked, tuple(parts), int(counts.sum()))
+    how = _with_fakes if isinstance(asked, SampleWithFakes) else _by_views
+    return Simulation(asked, tuple(how(counts, asked, chance)), int(counts.sum()))
 
 
 def _checked(joint_counts: ArrayLike, asked: Strategy) -> NDArray[np.int64]:
@@ -82,41 +83,56 @@ def _checked(joint_counts: ArrayLike, asked: Strategy) -> NDArray[np.int64]:
     return counts.astype(np.int64)
 
 
-def _to_all(counts: NDArray[np.int64], asked: Strategy, rng: np.random.Generator) -> ReportCounts:
-    """Attribute after attribute: values along an axis become reports."""
-    places = [asked.schema.index(question.name) for question in asked.questions]
-    counts = counts.sum(axis=tuple(set(range(counts.ndim)) - set(places)))
-    own = tuple(question.mechanism for question in asked.questions)
-    cells = math.prod(len(mechanism.listed()) for mechanism in own)
-    if cells > MOST_CELLS:
-        raise ValueError(
-            f"there are {cells:,} combinations of reports, expected at most {MOST_CELLS:,}: simulate fewer attributes"
-        )
+def _by_views(
+    counts: NDArray[np.int64], asked: Strategy, rng: np.random.Generator
+) -> Iterator[ReportCounts | Replay]:
+    """Every cell's users are dealt out to the views, each of which is collected by itself."""
+    codes = np.argwhere(counts)
+    dealt = rng.multinomial(counts[tuple(codes.T)], np.array(asked.parts) / WHOLE)
+    for view, places in enumerate(asked.places):
+        values = [asked.values(asked.questions[place], codes) for place in places]
+        yield _collected(asked, places, values, dealt[:, view], int(counts.sum()), rng)
+
+
+def _with_fakes(
+    counts: NDArray[np.int64], asked: Strategy, rng: np.random.Generator
+) -> Iterator[ReportCounts | Replay]:
+    """Every cell's users are dealt out to the questions; to the others they answer an evenly drawn value."""
+    codes, n = np.argwhere(counts), int(counts.sum())
+    number = len(asked.questions)
+    dealt = rng.multinomial(counts[tuple(codes.T)], np.full(number, 1.0 / number))
+    for place, question in enumerate(asked.questions):
+        size, true = question.mechanism.size, dealt[:, place]
+        fakes = rng.multinomial(n - int(true.sum()), np.full(size, 1.0 / size))
+        values = np.concatenate([asked.values(question, codes), np.arange(size)])
+        yield _collected(asked, [place], [values], np.concatenate([true, fakes]), n, rng)
+
+
+def _collected(
+    asked: Strategy,
+    places: Sequence[int],
+    values: Sequence[NDArray[Any]],
+    users: NDArray[np.int64],
+    among: int,
+    rng: np.random.Generator,
+) -> ReportCounts | Replay:
+    """Reports to some questions of users with the same values: counts of them, if there are few combinations."""
+    where, own = tuple(places), tuple(asked.questions[place].mechanism for place in places)
+    counts = np.zeros([mechanism.size for mechanism in own], dtype=np.int64)
+    np.add.at(counts, tuple(values), users)
+    if _combinations(own) > MOST_CELLS:
+        cells = np.argwhere(counts)
+        return Replay(where, own, cells, counts[tuple(cells.T)], among, _seed(rng))
     for axis, mechanism in enumerate(own):
         counts = np.moveaxis(mechanism.simulate(np.moveaxis(counts, axis, -1), rng), -1, axis)
-    return ReportCounts(own, counts, int(counts.sum()))
+    return ReportCounts(where, own, counts, among)
 
 
-def _dealt(
-    counts: NDArray[np.int64], asked: Strategy, rng: np.random.Generator
-) -> Iterator[Answers]:
-    """Every cell's users are dealt out to the questions, each collected by itself; a fake is an evenly drawn value."""
-    values, number, n = np.nonzero(counts), len(asked.questions), int(counts.sum())
-    dealt = rng.multinomial(counts[values], np.full(number, 1.0 / number))
-    for place, question in enumerate(asked.questions):
-        own = [values[asked.schema.index(name)] for name in question.names]
-        users = np.zeros(size := question.mechanism.size, dtype=np.int64)
-        np.add.at(users, np.ravel_multi_index(own, question.sizes), dealt[:, place])
-        if asked.true_reports == "fakes":
-            users += rng.multinomial(n - int(users.sum()), np.full(size, 1.0 / size))
-        yield _one(users, question.mechanism, n, rng)
+def _combinations(mechanisms: Sequence[Mechanism]) -> float:
+    """How many combinations of reports there are, as far as they can be listed."""
+    alphabets = (mechanism.alphabet for mechanism in mechanisms)
+    return math.prod(math.inf if each is None else len(each) for each in alphabets)
 
 
-def _one(
-    users: NDArray[np.int64], mechanism: Mechanism, among: int, rng: np.random.Generator
-) -> Answers:
-    """Answers to one question."""
-    support = mechanism.simulate_support(users, rng)
-    if support is not None:
-        return SupportCounts(mechanism, support, int(users.sum()), among)
-    return ReportCounts((mechanism,), mechanism.simulate(users, rng), among)
+def _seed(rng: np.random.Generator) -> int:
+    return int(rng.integers(2**63))

@@ -1,74 +1,31 @@
-"""Separate and Split: every question to everybody, each attribute by a mechanism of its own."""
+"""Separate, Split and Planned: strategies that ask attributes by mechanisms of their own, alike, or as a plan says."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import permutations
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from deptriad.collection.learnt_prior import Pairs, product_sums
-from deptriad.collection.question import Generator, Question, question_by
-from deptriad.collection.score_sums import Answers
-from deptriad.collection.strategy import Shares, Strategy, Told, shares_of
-from deptriad.data.schema import Schema
+from deptriad.collection.question import Question, way_of
+from deptriad.collection.strategy import Strategy, Views
+from deptriad.collection.view import View
 from deptriad.mechanisms import Mechanism
 from deptriad.utils.arrays import as_positive_budget
 
 
 @dataclass(frozen=True)
-class _ToAll(Strategy):
-    """Everybody reports every attribute, each by its own mechanism: a column for each."""
-
-    @property
-    def epsilon(self) -> float:
-        """The sum of all budgets."""
-        return math.fsum(question.mechanism.epsilon for question in self.questions)
-
-    def tell(self, codes: NDArray[Any], rng: Generator = None) -> list[Told]:
-        """Everybody's reports to every question."""
-        everybody, place = np.arange(len(codes)), self.schema.index
-        return [
-            Told(everybody, question.mechanism.perturb(codes[:, place(question.name)], rng))
-            for question in self.questions
-        ]
-
-    def relevant(self, parts: Sequence[Answers], names: Sequence[str]) -> list[Answers]:
-        """The counts of these attributes' reports."""
-        places = [self.questions.index(self._question(name)) for name in names]
-        return [parts[0].only(places)]  # type: ignore[union-attr]
-
-    def shares(self, answers: Sequence[Answers], names: Sequence[str]) -> Shares:
-        """Mode-wise inversion: means of products of scores (maths §7)."""
-        one, two = ([power] * len(names) for power in (1, 2))
-        return shares_of(answers[0].sums(one), answers[0].sums(two), answers)
-
-    def pairs(self, reports: Any) -> Pairs:
-        """What a prior is learnt from: products of two scores."""
-        names = self.released.names
-        (answers,) = self.read(reports, names)
-        return {
-            pair: product_sums(answers.only([names.index(name) for name in pair]), pair)  # type: ignore[union-attr]
-            for pair in permutations(names, 2)
-        }
-
-
-@dataclass(frozen=True)
-class Separate(_ToAll):
-    """Every attribute by a mechanism of its own; those without one are not asked.
+class Separate(Strategy):
+    """Everybody is asked every attribute by a mechanism of its own; those without one are not asked.
 
     Parameters
     ----------
     schema
         The attributes.
     by
-        A mechanism for each attribute that is asked, of its size; ``Separate.of(plan)`` makes those of a plan.
+        A mechanism for each attribute that is asked, of its size: any ``Mechanism``, also one that has no name.
 
     Examples
     --------
@@ -94,15 +51,6 @@ class Separate(_ToAll):
         if not self.by:
             raise ValueError("no attribute has a mechanism, expected at least one")
 
-    @classmethod
-    def of(cls, plan: Any) -> Separate:
-        """The mechanisms of anything with a schema, budgets and mechanisms by name; a budget of 0 is not asked."""
-        schema: Schema = plan.schema
-        asked = [name for name in schema.names if plan.budgets[name] > 0.0]
-        ways = ((plan.mechanisms[name], float(plan.budgets[name]), schema[name]) for name in asked)
-        own = [question_by(*way) for way in ways]
-        return cls(schema, {question.name: question.mechanism for question in own})
-
     @cached_property
     def questions(self) -> tuple[Question, ...]:
         """One for each attribute that is asked, in the order of the schema."""
@@ -111,7 +59,7 @@ class Separate(_ToAll):
 
 
 @dataclass(frozen=True)
-class Split(_ToAll):
+class Split(Views):
     """Every attribute with an equal part of the budget (SPL).
 
     Parameters
@@ -136,25 +84,76 @@ class Split(_ToAll):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "total", as_positive_budget(self.total, "total"))
-        if not self.questions:
+        if not len(self.schema):
             raise ValueError("the schema has no attributes to ask for")
+        for each in self.schema:
+            way_of(self.mechanism, self.total, each)  # refused now, not when it is first used
 
     @cached_property
-    def questions(self) -> tuple[Question, ...]:
-        """One for each attribute."""
+    def views(self) -> tuple[View, ...]:
+        """One view of all attributes."""
         part = self.total / len(self.schema)
         # the parts must not add up to more
         while Fraction(part) * len(self.schema) > Fraction(self.total):
             part = math.nextafter(part, 0.0)
-        return tuple(question_by(self.mechanism, part, each) for each in self.schema)
+        ways = {each.name: way_of(self.mechanism, part, each) for each in self.schema}
+        return (View(self.schema.names, dict.fromkeys(self.schema.names, part), ways),)
+
+
+@dataclass(frozen=True)
+class Planned(Views):
+    """The views of a plan, or any others.
+
+    Parameters
+    ----------
+    schema
+        The attributes.
+    views
+        Who is asked what; their shares sum to 1.
+
+    Examples
+    --------
+    >>> import deptriad as dt
+    >>> from deptriad.collection.view import View
+    >>> schema = dt.Schema([dt.Attribute(name, ["no", "yes"], missing="error") for name in ("a", "b")])
+    >>> pair, one = View.of_one_value(["a", "b"], 1.0, "grr", 0.75), View.of_one_value(["a"], 1.0, "grr", 0.25)
+    >>> [question.name for question in Planned(schema, (pair, one)).questions]
+    ['a & b', 'a']
+    """
+
+    views: tuple[View, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "views", tuple(self.views))
+        if not self.views or not all(isinstance(view, View) for view in self.views):
+            raise ValueError(f"views is {self.views!r}, expected at least one View")
+        whole = math.fsum(view.share for view in self.views)
+        if abs(whole - 1.0) > 1e-9:
+            raise ValueError(f"the shares of the views sum to {whole!r}, expected 1")
+        for view in self.views:
+            for name in view.attributes:
+                self.schema.index(name)
 
 
 def as_strategy(strategy: Any) -> Strategy:
-    """A strategy as it is; a plan, or anything else with schema, budgets and mechanisms, as ``Separate``."""
+    """A strategy as it is; a plan, or anything with a schema and views, or budgets and mechanisms, by its views."""
     if isinstance(strategy, Strategy):
         return strategy
+    if hasattr(strategy, "schema") and hasattr(strategy, "views"):
+        return Planned(strategy.schema, tuple(strategy.views))
     if all(hasattr(strategy, name) for name in ("schema", "budgets", "mechanisms")):
-        return Separate.of(strategy)
+        return Planned(strategy.schema, (_only_view(strategy),))
     raise ValueError(
         f"strategy is a {type(strategy).__name__}, expected a plan, Split, Sample, SampleWithFakes or Separate"
     )
+
+
+def _only_view(plan: Any) -> View:
+    """Everybody reports every attribute that has a budget, by itself."""
+    names = tuple(name for name in plan.schema.names if plan.budgets[name] > 0.0)
+    if not names:
+        raise ValueError("no attribute has a budget, expected at least one")
+    budgets, ways = (
+        {name: each[name] for name in names} for each in (plan.budgets, plan.mechanisms)
+    )
+    return View(names, budgets, ways)

@@ -1,52 +1,55 @@
-"""Strategy: the interface of all that can be asked of each user, and what can be estimated from it."""
+"""Strategy: who is asked what, how that is reported and read again, and what can be estimated from it.
+
+A person is asked one view: some attributes, each by itself or all as one value. The questions of all views are one
+list, and each knows its view. A report is one row a person: the number of the view, and a column for each attribute.
+"""
 
 from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
-from typing import Any, ClassVar, Literal, NamedTuple
+from itertools import combinations, permutations
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deptriad.collection.learnt_prior import Pairs, ReportsPrior
-from deptriad.collection.question import Generator, Question, read_columns
-from deptriad.collection.report_format import Column
-from deptriad.collection.report_mark import refuse_foreign
-from deptriad.collection.score_sums import Answers, Records, Simulation
+from deptriad.collection import report_format
+from deptriad.collection.learnt_prior import PairSums, ReportsPrior, added, pair_terms, view_sums
+from deptriad.collection.plausibility import doubt
+from deptriad.collection.question import Generator, Question, question_by
+from deptriad.collection.report_format import Column, Piece
+from deptriad.collection.report_mark import Allowed, Origin, origin
+from deptriad.collection.score_sums import Signs, Sums, Tally, TermSums
+from deptriad.collection.simulated_reports import Simulation
+from deptriad.collection.view import View, drawn, parts_of
+from deptriad.collection.weighted_means import Shares, Summed, ViewSums, shares_of
 from deptriad.data.schema import Schema
-from deptriad.utils.arrays import Floats
-
-TrueReports = Literal["all", "one", "fakes"]
-
-
-class Shares(NamedTuple):
-    """Unbiased shares, the variances of their errors, and the number of reports behind them."""
-
-    frequencies: Floats
-    variances: Floats
-    n: int
+from deptriad.mechanisms.entries import smallest_type
+from deptriad.utils.errors import InvalidValue, Parameter
+from deptriad.utils.rounding import sum_up
 
 
-class Told(NamedTuple):
-    """Which of the records were asked a question, and their reports as its mechanism gives them."""
+class Answers(NamedTuple):
+    """Of each record its view, and for each question the reports of those who were asked it, in their order."""
 
-    rows: NDArray[np.intp]
-    reports: NDArray[Any]
+    views: NDArray[np.intp]
+    reports: list[NDArray[Any]]
+
+    def rows(self, question: Question) -> NDArray[np.intp]:
+        """The records that were asked a question."""
+        return np.flatnonzero(self.views == question.view)
 
 
 @dataclass(frozen=True)
 class Strategy(ABC):
-    """What is asked of each user. ``questions`` are all there are; who is asked which is up to the strategy."""
+    """What people are asked. ``questions`` are those of all views, view after view."""
 
     schema: Schema
-
-    true_reports: ClassVar[TrueReports] = "all"
-    """Which of the questions a user answers truly: all, one and no other, or one while the rest are fakes."""
 
     @property
     @abstractmethod
@@ -54,9 +57,30 @@ class Strategy(ABC):
         """All questions."""
 
     @property
-    @abstractmethod
+    def parts(self) -> tuple[int, ...]:
+        """How many of 2^32 people are asked each view; one view by default."""
+        return parts_of([1.0])
+
+    def precision(self, view: int, names: Sequence[str]) -> float:
+        """How much a person of a view, which has these attributes, tells about their marginal; 1 if all are alike."""
+        return 1.0
+
+    @cached_property
+    def places(self) -> tuple[tuple[int, ...], ...]:
+        """Of each view the places of its questions."""
+        every = list(enumerate(self.questions))
+        return tuple(
+            tuple(place for place, question in every if question.view == view)
+            for view in range(len(self.parts))
+        )
+
+    @property
     def epsilon(self) -> float:
-        """What all reports of a user together may tell about the whole record."""
+        """What all reports of a person together may tell about the whole record: the most of all views."""
+        return max(
+            sum_up(self.questions[place].mechanism.epsilon for place in view)
+            for view in self.places
+        )
 
     @cached_property
     def released(self) -> Schema:
@@ -65,53 +89,162 @@ class Strategy(ABC):
         return self.schema.only(*(name for name in self.schema.names if name in asked))
 
     @cached_property
+    def titles(self) -> tuple[str, ...]:
+        """A name for each question that no other has: of those alike, with the number of the view."""
+        names = [question.name for question in self.questions]
+        return tuple(
+            each.name if names.count(each.name) == 1 else f"{each.name} of view {each.view + 1}"
+            for each in self.questions
+        )
+
+    @property
+    def view_column(self) -> str:
+        """What the column with the number of the view is called; no attribute is."""
+        name = "view"
+        while name in self.schema.names:
+            name += "_"
+        return name
+
+    @cached_property
     def fingerprint(self) -> str:
         """The same for two strategies exactly when reports of one are reports of the other."""
+        several = len(self.parts) > 1
         told = [
-            type(self).__name__,
+            self._kind,
             [[each.name, list(each.values)] for each in self.schema],
             [
-                [list(each.names), type(each.mechanism).__name__, each.mechanism.epsilon.hex()]
+                [list(each.names), each.mechanism.law, each.mechanism.epsilon.hex()]
+                + ([each.view] if several else [])
                 for each in self.questions
             ],
         ]
         return sha256(json.dumps(told).encode("ascii")).hexdigest()
 
-    @abstractmethod
-    def tell(self, codes: NDArray[Any], rng: Generator = None) -> list[Told]:
-        """Reports of records given as codes, a column for each attribute of the schema: an entry for each question."""
+    @property
+    def _kind(self) -> str:
+        """How a report comes about from what was asked; the word is that of old plans."""
+        return "Separate"
+
+    # --- reporting ---
+
+    def tell(self, codes: NDArray[Any], rng: Generator = None) -> Answers:
+        """Reports of records given as codes, a column for each attribute of the schema.
+
+        Random words are used in this order: one a record for its view, if there are several; then, question by
+        question, those of the mechanism for all records that are asked it.
+        """
+        answers = Answers(drawn(len(codes), self.parts, rng), [])
+        for question in self.questions:
+            values = self.values(question, codes[answers.rows(question)])
+            answers.reports.append(question.mechanism.perturb(values, rng))
+        return answers
+
+    def values(self, question: Question, codes: NDArray[Any]) -> NDArray[np.int64]:
+        """The true answers of records to a question, joint ones as one number."""
+        return question.values({name: codes[:, self.schema.index(name)] for name in question.names})
 
     def report(self, codes: NDArray[Any], rng: Generator = None) -> dict[str, Column]:
-        """The same as columns to write: one for each question."""
-        pairs = zip(self.questions, self.tell(codes, rng), strict=True)
-        return {question.name: question.column(told.reports) for question, told in pairs}
+        """The same as columns to write: the view, counted from 1, and each attribute, empty where it is not asked."""
+        answers = self.tell(codes, rng)
+        pieces: dict[str, list[Piece]] = {name: [] for name in self.released.names}
+        for question, reports in zip(self.questions, answers.reports, strict=True):
+            for name, column in question.written(reports).items():
+                pieces[name].append(Piece(answers.rows(question), column))
+        views = (answers.views + 1).astype(smallest_type(len(self.parts) + 1))
+        alone = len(self.parts) == 1
+        return {self.view_column: views} | {
+            each.name: report_format.laid(pieces[each.name], len(codes), each.values, alone)
+            for each in self.released
+        }
 
-    def answers(self, reports: Any, names: Sequence[str]) -> list[Answers]:
-        """What a frame of reports says about some attributes, record by record."""
-        own = [self._question(name) for name in names]
-        columns = tuple(read_columns(reports, own))
-        return [Records(tuple(each.mechanism for each in own), columns, len(columns[0]))]
+    def is_text(self, name: str) -> bool:
+        """Whether the column of an attribute has reports that are no labels."""
+        return any(name in each.columns and not each.labelled for each in self.questions)
 
-    def _question(self, name: str) -> Question:
-        return next(question for question in self.questions if question.name == name)
+    # --- estimating ---
 
-    @abstractmethod
-    def relevant(self, parts: Sequence[Answers], names: Sequence[str]) -> list[Answers]:
-        """The same from answers to all questions, as a simulation has them."""
+    def asking(self, names: Sequence[str]) -> list[int]:
+        """The views that ask for all these attributes."""
+        every = [
+            {name for place in own for name in self.questions[place].names} for own in self.places
+        ]
+        return [view for view, own in enumerate(every) if own.issuperset(names)]
 
-    @abstractmethod
-    def shares(self, answers: Sequence[Answers], names: Sequence[str]) -> Shares:
-        """Estimates from those answers: an axis for each attribute, in the order of the names."""
+    def needed(self, names: Sequence[str], power: int = 0) -> list[Tally | TermSums]:
+        """The sums, still empty, that an estimate of some attributes needs: those of each view that asks for them.
 
-    def read(self, reports: Any, names: Sequence[str]) -> list[Answers]:
-        """What reports (a frame, a file or a ``Simulation``) of this very strategy say about some attributes."""
+        ``power`` is that of the survey weight with which people enter.
+        """
+        return [self._sums(view, names, power) for view in self.asking(names)]
+
+    def _sums(self, view: int, names: Sequence[str], power: int) -> Tally | TermSums:
+        places = self._answering(view, names)
+        own = self.questions[places[0]]
+        if len(own.names) > len(names):  # a part of one value
+            return TermSums.of(places[0], own, names, lambda scores: [scores, scores**2], 1, power)
+        mechanisms = tuple(self.questions[place].mechanism for place in places)
+        return Tally(places, mechanisms, power=power)
+
+    def _answering(self, view: int, names: Sequence[str]) -> tuple[int, ...]:
+        """The questions of a view about these attributes, in their order."""
+        own = {name: place for place in self.places[view] for name in self.questions[place].names}
+        return tuple(dict.fromkeys(own[name] for name in names))
+
+    def shares(self, sums: Sequence[Sequence[Tally | TermSums]], names: Sequence[str]) -> Shares:
+        """Estimates, an axis for each attribute, from those sums: of weights to the powers 0, 1 and 2, or plain."""
+        worth = [self.precision(view, names) for view in self.asking(names)]
+        every = [[self._summed(each, names) for each in power] for power in sums]
+        every = every * 3 if len(every) == 1 else every
+        return shares_of([ViewSums(*each) for each in zip(worth, *every, strict=True)])
+
+    def _summed(self, sums: Tally | TermSums, names: Sequence[str]) -> Summed:
+        """The sums of one view as tables with an axis for each attribute."""
+        if isinstance(sums, TermSums):
+            return Summed(sums.n, sums.among, *sums.found())
+        one, two = (sums.sums([power] * len(sums.places)) for power in (1, 2))
+        question = self.questions[sums.places[0]]
+        if len(question.names) > 1:
+            order = [question.names.index(name) for name in names]
+            one, two = (each.reshape(question.sizes).transpose(order) for each in (one, two))
+        return Summed(sums.n, sums.among, one, two)
+
+    def add_all(
+        self, reports: Any, sums: Sequence[Sums], allowed: Allowed, weight: str | None = None
+    ) -> str:
+        """Add reports (a frame, a file or a ``Simulation``) of this very strategy to sums.
+
+        Returns
+        -------
+        str
+            What was not checked about them, and what should be known.
+
+        Raises
+        ------
+        ValueError
+            If they are not, or cannot be, of this strategy; or if something about them is not allowed.
+        """
+        from deptriad.collection import report_batches
+
         if isinstance(reports, Simulation):
-            reports.require(self)
-            return self.relevant(reports.parts, names)
-        refuse_foreign(reports, self)
-        return self.answers(reports, names)
+            reports.require(self, weight)
+            reports.fill(sums)
+            return ""
+        found = origin(reports, self, allowed)
+        places = sorted({place for each in sums for place in each.places})
+        own = [(place, self.questions[place].mechanism) for place in places]
+        signs = [Signs((place,), (each,)) for place, each in own if len(each.sign_chances())]
+        report_batches.add_all(reports, self, [*sums, *([] if found.marked else signs)], weight)
+        why = "" if found.marked else doubt([*sums, *signs], self.questions)
+        if why and not allowed.implausible:
+            raise InvalidValue(
+                f"{why}: are they records that were never perturbed, or reports of another plan? If some who report "
+                "do as they like, set ",
+                Parameter("implausible", "True"),
+            )
+        records = any(self.questions[place].mechanism.names_values for place in places)
+        return _said(found, why, records)
 
-    def prior(self, reports: Any, min_records: int = 20) -> ReportsPrior:
+    def prior(self, reports: Any, min_records: int = 20, **allowed: bool) -> ReportsPrior:
         """A prior learnt from reports that were collected so, for all attributes that are asked.
 
         Parameters
@@ -120,11 +253,13 @@ class Strategy(ABC):
             A frame or a file of reports, or a ``Simulation``.
         min_records
             Values with fewer people than that, by the estimate, are listed as thin.
+        **allowed
+            ``unmarked``, ``seeded`` and ``implausible``, as for ``estimate``.
 
         Raises
         ------
         ValueError
-            If attributes are never truly reported together (k = 1, or with fakes): then nothing can be learnt about
+            If two attributes are never truly reported together (k = 1, or with fakes): then nothing can be learnt about
             how they depend on each other.
 
         Examples
@@ -144,16 +279,41 @@ class Strategy(ABC):
         names = self.released.names
         if len(names) < 2:
             raise ValueError(f"the reports have one attribute, {names[0]!r}, expected two or more")
-        return ReportsPrior.of(self.released, self.pairs(reports), min_records)
+        every = {pair: self._pair(pair) for pair in permutations(names, 2)}
+        turned = {  # what a tally of two questions says about them the other way round is known from it
+            id(back): (back, each)
+            for one, two in combinations(names, 2)
+            for each, back in zip(every[one, two], every[two, one], strict=True)
+            if isinstance(each, Tally)
+        }
+        read = [each for sums in every.values() for each in sums if id(each) not in turned]
+        self.add_all(reports, read, Allowed(**allowed))
+        for back, each in turned.values():
+            back.absorb(each.only((1, 0)).arrays())
+        pairs = {pair: self._learnt(pair, sums) for pair, sums in every.items()}
+        return ReportsPrior.of(self.released, pairs, min_records)
 
-    def pairs(self, reports: Any) -> Pairs:
-        """What a prior is learnt from, for each ordered pair of attributes that are asked."""
-        raise ValueError(
-            f"{type(self).__name__} never has two true reports of one user, so that nothing can be learnt about how "
-            "attributes depend on each other: collect with Split, a plan, or Sample(…, k=2)"
-        )
+    def _pair(self, pair: tuple[str, str]) -> list[Tally | TermSums]:
+        """The sums, still empty, that a table of two attributes is learnt from."""
+        views = self.asking(pair)
+        if not views:
+            raise ValueError(
+                f"{' & '.join(pair)} are never truly reported by one person, so that nothing can be learnt about how "
+                "they depend on each other: collect with Split, a plan that asks them together, or Sample(…, k=2)"
+            )
+        places = [self._answering(view, pair) for view in views]
+        return [
+            pair_terms(own[0], self.questions[own[0]], pair)
+            if len(own) == 1
+            else self._sums(view, pair, 0)
+            for view, own in zip(views, places, strict=True)
+        ]
 
-    def asked(self, names: Sequence[str]) -> tuple[str, ...]:
+    def _learnt(self, pair: tuple[str, str], sums: Sequence[Tally | TermSums]) -> PairSums:
+        worth = [self.precision(view, pair) for view in self.asking(pair)]
+        return added([view_sums(each) for each in sums], worth, pair)
+
+    def asked(self, names: str | Sequence[str]) -> tuple[str, ...]:
         """Names of attributes to estimate, checked."""
         wanted = (names,) if isinstance(names, str) else tuple(names)
         if not wanted:
@@ -165,20 +325,58 @@ class Strategy(ABC):
                 )
         if len(set(wanted)) < len(wanted):
             raise ValueError(f"attributes is {list(wanted)}, expected each name once")
+        if not self.asking(wanted):
+            raise ValueError(self._apart(wanted))
         return wanted
 
+    def _apart(self, names: Sequence[str]) -> str:
+        return (
+            f"{' & '.join(names)} were never asked together: no view has all of them; estimate fewer attributes, or "
+            "collect with views that do, as by Sample(…, k)"
+        )
 
-def shares_of(one: Floats, two: Floats, answers: Sequence[Answers]) -> Shares:
-    """Means of scores, with the variance of their distance from the shares among all users.
 
-    Of n users asked, each score has the mean 1{value}, so their squared errors sum to Σ score² − Σ 1{value}; that n
-    were drawn out of all of them adds f(1 − f)(1/n − 1/all).
-    """
-    n = sum(each.n for each in answers)
-    if n == 0:
-        raise ValueError("there are no reports of these attributes, expected at least one")
-    share = one / n
-    noise = np.maximum(two / n - share, 0.0)
-    inside = np.clip(share, 0.0, 1.0)
-    drawn = inside * (1.0 - inside) * max(1.0 / n - 1.0 / answers[0].among, 0.0)
-    return Shares(share, noise / n + drawn, n)
+@dataclass(frozen=True)
+class Views(Strategy):
+    """A strategy that is nothing but views with shares: ``views`` are to be given."""
+
+    @property
+    @abstractmethod
+    def views(self) -> tuple[View, ...]:
+        """Who is asked what."""
+
+    @cached_property
+    def questions(self) -> tuple[Question, ...]:
+        """Of each view one for each attribute, or one for all of them."""
+        return tuple(each for view in range(len(self.views)) for each in self._asked(view))
+
+    def _asked(self, number: int) -> Iterator[Question]:
+        view = self.views[number]
+        every = [view.attributes] if view.joint else [(name,) for name in view.attributes]
+        for names in every:
+            how = view.mechanisms[names[0]], float(view.budgets[names[0]])
+            yield question_by(*how, *(self.schema[name] for name in names), view=number)
+
+    @cached_property
+    def parts(self) -> tuple[int, ...]:
+        """By the shares of the views."""
+        return parts_of([view.share for view in self.views])
+
+    def precision(self, view: int, names: Sequence[str]) -> float:
+        """1/m of the marginal (maths §11)."""
+        return self.views[view].precision(names, self.schema)
+
+
+def _said(found: Origin, why: str, records: bool) -> str:
+    """What was not checked about reports, and what should be known; nothing where they carry a mark and no seed."""
+    said = []
+    if why:
+        said.append(f"{why}; they were taken all the same")
+    elif not found.marked:
+        or_records = ", nor whether they were perturbed at all" if records else ""
+        said.append(
+            f"the reports carry no mark: not checked is whether they are of this plan{or_records}"
+        )
+    if found.seeded:
+        said.append("the reports were drawn with a seed: who knows it can undo the noise")
+    return "; ".join(said)

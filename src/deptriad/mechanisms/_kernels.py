@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from deptriad.utils.compiled import compiled
+from deptriad.utils.compiled import compiled, part
 
 ALL = np.uint64(2**64 - 1)
 LOW = np.uint64(2**32 - 1)
@@ -58,7 +58,7 @@ def look_up(codes, words, below, reports):
 # --- a set of values, as bits ---------------------------------------------------------------------------------
 
 
-@compiled()
+@part()
 def _biased_bits(words, used, lanes, threshold):
     """For each bit of ``lanes`` by itself: 1 with probability threshold/2^64; and the words used up to then.
 
@@ -112,13 +112,13 @@ def _draw(half, count):
     return np.int64(product >> np.uint64(32))
 
 
-@compiled()
+@part()
 def _half(row, j):
     """32 bits number j of a row of words, after the first word."""
     return (row[1 + j // 2] >> np.uint64(32 * (j % 2))) & LOW
 
 
-@compiled()
+@part()
 def _choose(row, others, chosen):
     """A uniform set of ``chosen.size`` numbers below ``others`` (Floyd); False if a draw is rejected."""
     size = chosen.size
@@ -160,19 +160,30 @@ def subsets(codes, words, keep, size, width, reports, done):
 # --- hashes ---------------------------------------------------------------------------------------------------
 
 
-@compiled()
-def _hash_matches(slopes, shifts, digits, cells, value):
-    """How many reports have the digit of a value; 32 bits throughout, so that vector units take sixteen at a time."""
+@part()
+def _hash_matches(hashes, adds, digits, cells):
+    """Add to hashes; how many then have the digit that was told? 32 bits, so that vector units take sixteen at once."""
     total = np.uint32(0)
     for k in range(digits.size):
-        mixed = np.uint32(np.uint32(slopes[k] * value + shifts[k]) >> np.uint32(15))
-        digit = np.uint32(np.uint32(mixed * cells) >> np.uint32(17))
+        hashes[k] ^= adds[k]
+        digit = np.uint32(np.uint32(hashes[k] * cells) >> np.uint32(20))
         total = np.uint32(total + (np.uint32(1) if digit == digits[k] else np.uint32(0)))
     return total
 
 
 @compiled()
-def hash_support(slopes, shifts, digits, cells, support):
-    """Add how many reports have the digit of each value."""
-    for value in range(support.size):
-        support[value] += _hash_matches(slopes, shifts, digits, cells, np.uint32(value))
+def hash_support(hashes, adds, digits, cells, support):
+    """Add how many reports have the digit of each value.
+
+    ``hashes`` are those of the value 0, and are used up; ``adds`` is what each bit of a value adds to them. Values are
+    taken in the order of a Gray code, in which each differs from the one before in one bit.
+    """
+    value = 0
+    for step in range(1, (1 << adds.shape[0]) + 1):
+        bit = 0
+        while bit < adds.shape[0] - 1 and (step >> bit) & 1 == 0:
+            bit += 1
+        value ^= 1 << bit
+        matches = _hash_matches(hashes, adds[bit], digits, cells)
+        if value < support.size:
+            support[value] += matches

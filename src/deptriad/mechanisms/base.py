@@ -27,6 +27,12 @@ IMPOSSIBLE = -690.0
 """ln of a likelihood that stands for 0: sums of a few stay finite, and far below every other."""
 
 
+def telling(sets: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Each different set (row) once, without those of none or of all values."""
+    size = sets.sum(axis=1)
+    return np.unique(sets[(size > 0) & (size < sets.shape[1])], axis=0)
+
+
 @dataclass(frozen=True, eq=False)
 class Estimate:
     """Frequencies of all values, their standard errors, and the number of reports behind them.
@@ -66,6 +72,11 @@ class Mechanism(ABC):
 
     names_values: ClassVar[bool] = False
     """Whether a report is the code of one of the values, and so is written as its label."""
+
+    @property
+    def law(self) -> str:
+        """A word for how reports come about; with the size and the budget it says whose reports are whose."""
+        return type(self).__name__
 
     sets: ClassVar[bool] = False
     """Whether what an attacker sees of a report is a set of values; else it is the report's number."""
@@ -177,12 +188,10 @@ class Mechanism(ABC):
         return np.arange(self.letters) if self.letters else None
 
     def listed(self) -> NDArray[Any]:
-        """The same, or an error that says what to do."""
+        """The same, or an error."""
         reports = self.alphabet
         if reports is None:
-            raise ValueError(
-                f"{self!r} has too many different reports to simulate: take mechanism='grr', or perturb records"
-            )
+            raise ValueError(f"{self!r} has too many different reports to list")
         return reports
 
     @cached_property
@@ -225,6 +234,71 @@ class Mechanism(ABC):
         """Of one record: Σ f·(E[score²] − E[score]²), where E[score] is 1 for the true value and 0 for others."""
         return np.asarray(np.maximum(share @ (self.matrix() @ self.weights**2) - share, 0.0))
 
+    # --- bounds on what reports tell ---
+
+    def favoured(self) -> NDArray[np.bool_] | None:
+        """The sets of values (rows) that reports can favour; None if they are too many to list, so that any set may be.
+
+        The likelihood of a report is a mixture of two-level ones, of the sets on which it is at least so high
+        (maths §10). Sets of none or of all values tell nothing and are left out.
+        """
+        columns = self.matrix().T
+        sets = [columns >= level[:, None] for level in columns.T]
+        return telling(np.concatenate(sets))
+
+    # --- what is kept of reports ---
+
+    def kept(self, reports: ArrayLike) -> NDArray[Any]:
+        """What estimates need of each report (row): sums of it over users, of products over questions, are enough.
+
+        Ones and zeros wherever that can be, so that the sums are whole numbers: one for the report's number. By default
+        the scores, their squares, and a one.
+        """
+        if self.letters:
+            return marked(self._checked(reports), self.letters)
+        scores = self.scores(reports)
+        return np.column_stack([scores, scores**2, np.ones(len(scores))])
+
+    def kept_sum(self, reports: ArrayLike) -> NDArray[Any]:
+        """The sum of that over all reports."""
+        every = self._checked(reports)
+        if self.letters:
+            return tally(every, self.letters)
+        parts = [self.kept(every[part]).sum(axis=0) for part in blocks(len(every), self.size)]
+        return np.asarray(np.sum(parts, axis=0) if parts else np.zeros(len(self.unkept(1))))
+
+    def unkept(self, power: int) -> Floats:
+        """By what that is multiplied to become scores to a power of 0, 1 or 2: a column for each value."""
+        if self.letters:
+            return np.asarray(self.weights**power)
+        every = [np.eye(self.size) * (power == each) for each in (1, 2)]
+        return np.vstack([*every, np.full((1, self.size), float(power == 0))])
+
+    def kept_means(self) -> Floats:
+        """The mean of what is kept of a report, a row for each value."""
+        matrix = self.matrix()
+        return matrix if self.letters else np.asarray(matrix @ self.kept(self.listed()))
+
+    # --- what reports cannot be ---
+
+    def kept_chances(self) -> tuple[Floats, Floats] | None:
+        """The least and the largest chance of each one that is kept, whatever the value is; None if not ones are kept.
+
+        Users report by themselves, so how many ones there are lies, by its law, between two binomial numbers.
+        """
+        if not self.letters:
+            return None
+        matrix = self.matrix()
+        return matrix.min(axis=0), matrix.max(axis=0)
+
+    def signs(self, reports: ArrayLike) -> NDArray[np.bool_]:
+        """Marks of each report (row) whose chances do not depend on the value, ``sign_chances``: none by default."""
+        return np.zeros((len(self._checked(reports)), 0), dtype=np.bool_)
+
+    def sign_chances(self) -> Floats:
+        """The chance of each of these marks."""
+        return np.zeros(0)
+
     # --- simulations ---
 
     def simulate(self, counts: Integers, rng: np.random.Generator) -> Integers:
@@ -233,10 +307,6 @@ class Mechanism(ABC):
         for value, row in enumerate(self.matrix()):
             total += rng.multinomial(counts[..., value], row / row.sum())
         return total
-
-    def simulate_support(self, counts: Integers, rng: np.random.Generator) -> Integers | None:
-        """How many reports support each value, if that can be drawn at once, and has two scores; else None."""
-        return None
 
     # --- what an attacker sees ---
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from deptriad.mechanisms.base import MOST_REPORTS, Reports
 from deptriad.mechanisms.chance import Source
-from deptriad.mechanisms.entries import checked, tally
+from deptriad.mechanisms.entries import checked, marked, tally
 from deptriad.mechanisms.support import Support
 from deptriad.utils.arrays import Floats, Integers
 
@@ -92,10 +92,17 @@ class Unary(BitReports):
         rest = q**others * (1.0 - q) ** (self.size - 1 - others)
         return np.asarray(np.where(bits == 1, p, 1.0 - p) * rest)
 
-    def simulate_support(self, counts: Integers, rng: np.random.Generator) -> Integers:
-        """Bits are independent, so support counts say all and are binomial."""
+    def signs(self, reports: ArrayLike) -> NDArray[np.bool_]:
+        """How many bits are set: a mark for each number of them."""
+        return marked(self.supported(reports).sum(axis=1), self.size + 1)
+
+    def sign_chances(self) -> Floats:
+        """One bit is set with chance p and all others with q, whichever is the true one."""
+        from scipy.stats import binom
+
         p, q = map(float, self.probabilities)
-        return np.asarray(rng.binomial(counts, p) + rng.binomial(counts.sum() - counts, q))
+        others = binom.pmf(np.arange(self.size), self.size - 1, q)
+        return np.convolve(others, [1.0 - p, p])
 
     @property
     def _words(self) -> float:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from deptriad.utils.threads import side_by_side
 
 Words: TypeAlias = NDArray[np.uint64]
 Source: TypeAlias = Callable[[int], Words]
@@ -38,11 +39,8 @@ def _secure(count: int) -> Words:
     if count < FEW:
         return np.frombuffer(bytearray(os.urandom(8 * count)), dtype=np.uint64)
     half = count // 2
-    # started anew each time: nothing to go stale when a process forks
-    with ThreadPoolExecutor(1) as reader:
-        other = reader.submit(os.urandom, 8 * half)
-        mine = os.urandom(8 * (count - half))
-        return np.concatenate([np.frombuffer(part, np.uint64) for part in (mine, other.result())])
+    parts = side_by_side(lambda k: os.urandom(8 * (count - half if k else half)), 2)
+    return np.concatenate([np.frombuffer(part, np.uint64) for part in parts])
 
 
 def halves(words: Words) -> NDArray[np.uint32]:

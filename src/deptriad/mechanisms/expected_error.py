@@ -14,6 +14,7 @@ it an upper bound that needs to know nothing about the people.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -24,6 +25,9 @@ from deptriad.utils.arrays import Floats
 
 AUTO = ("grr", "olh")
 """Those that "auto" chooses from."""
+
+SCATTERED = ("olh", "oue", "sue", "subset")
+"""Those whose supports of two wrong values are not correlated above 0: parts have no more error than the whole."""
 
 MANY = "oue"
 """What stands in for one of them where it cannot have so many values."""
@@ -48,6 +52,44 @@ def moment(mechanism: str, epsilon: float, size: int) -> float:
     2.5
     """
     return mechanisms[mechanism].moment(epsilon, size) if epsilon > 0.0 else np.inf
+
+
+def part_moment(mechanism: str, epsilon: float, sizes: Sequence[int], kept: Sequence[int]) -> float:
+    """m of the marginal of some attributes that are reported with others as one value (maths §11).
+
+    With b cells kept out of B, r = B/b of the joint ones make one. A report of GRR names one cell, so that
+    m = [(1 − r·q)² + (b − 1)·(r·q)²]/(p − q)². Bits that are drawn independently (OUE, SUE) and hashes that are
+    independent for any three values (OLH) have the m of the whole; it is an upper bound for subsets.
+
+    Parameters
+    ----------
+    mechanism, epsilon
+        As for ``moment``; the mechanism reports the joint value.
+    sizes
+        How many values each attribute of the joint value has.
+    kept
+        Places of those that the marginal is about.
+
+    Examples
+    --------
+    >>> part_moment("grr", 1.0, (3, 4), [0]) < part_moment("grr", 1.0, (3, 4), [0, 1]) == moment("grr", 1.0, 12)
+    True
+    """
+    size = math.prod(sizes)
+    if len(kept) == len(sizes) or mechanism in SCATTERED:
+        return moment(mechanism, epsilon, size)
+    if epsilon <= 0.0:
+        return np.inf
+    cells = math.prod(sizes[place] for place in kept)
+    if mechanism == "grr":
+        z = math.exp(-epsilon)
+        lies = size // cells * z / (1.0 + (size - 1) * z)
+        kept_back = -math.expm1(-epsilon) / (1.0 + (size - 1) * z)  # p − q
+        return ((1.0 - lies) ** 2 + (cells - 1) * lies**2) / kept_back**2
+    made = mechanisms[mechanism](size, epsilon)
+    others = tuple(1 + place for place in range(len(sizes)) if place not in kept)
+    scores = made.weights.reshape(-1, *sizes).sum(axis=others).reshape(-1, cells)
+    return float((made.matrix() @ (scores**2).sum(axis=1)).max())
 
 
 def choose(mechanism: str, epsilon: float, size: int) -> str:

@@ -30,23 +30,50 @@ WRITTEN = np.dtype([("seed", ">u8"), ("digit", ">u2")])
 """A report as files hold it."""
 
 
+FIELD = 20
+"""A hash has so many bits: it is an element of the field GF(2^20) = GF(2)[t]/(t^20 + t^3 + 1)."""
+
+MODULUS = (1 << FIELD) | 0b1001
+
+LOW = np.uint64((1 << FIELD) - 1)
+
+
+def _times_t(element: Words) -> Words:
+    """An element times t."""
+    doubled = element << np.uint64(1)
+    return doubled ^ ((doubled >> np.uint64(FIELD)) * np.uint64(MODULUS))
+
+
+def bit_hashes(seeds: Words, bits: int) -> list[Words]:
+    """What each bit of a code adds to its hash: a·t^2i + b·t^i for the bit i; the seed has a, b and c, 20 bits each."""
+    linear, square = (seeds >> np.uint64(FIELD)) & LOW, (seeds >> np.uint64(2 * FIELD)) & LOW
+    found = []
+    for _ in range(bits):
+        found.append(square ^ linear)
+        linear, square = _times_t(linear), _times_t(_times_t(square))
+    return found
+
+
 def digits(codes: NDArray[np.uint32], seeds: Words, cells: int) -> NDArray[np.uint32]:
     """The hashes of codes, each by the function of its own seed (they broadcast).
 
-    A seed is a slope and a shift of 32 bits. The upper 17 bits of slope·code + shift mod 2^32 are uniform for each code
-    below 2^16, and independent for any two (Dietzfelbinger 1996): how often they collide is known exactly.
+    A code x, of at most 16 bits, is an element of the field, and its hash is a·x² + b·x + c. So hashes are uniform for
+    each code, and independent for any three (a polynomial of degree 2 takes any values at three places, by one choice
+    of a, b and c): sums over the values of other attributes have no more error than the whole (maths §11). Squares add
+    up in this field, (x + y)² = x² + y², so that the hash is the sum of what each bit of x adds.
     """
-    slopes, shifts = (seeds >> np.uint64(32)).astype(np.uint32), seeds.astype(np.uint32)
-    mixed = (slopes * codes + shifts) >> np.uint32(15)
-    return np.asarray((mixed * np.uint32(cells)) >> np.uint32(17))
+    mixed = seeds & LOW
+    for bit, adds in enumerate(bit_hashes(seeds, int(np.max(codes, initial=0)).bit_length())):
+        mixed = mixed ^ adds * ((codes >> np.uint32(bit)) & np.uint32(1)).astype(np.uint64)
+    return np.asarray((mixed * np.uint64(cells)) >> np.uint64(FIELD)).astype(np.uint32)
 
 
 @dataclass(frozen=True)
 class OLH(Support):
     """Optimised local hashing: the value is hashed to g = round(e^ε) + 1 digits, the digit told by randomised response.
 
-    A report is a row of two numbers, the seed of the hash function (64 random bits) and the digit; it supports all
-    values with that digit. For at most 65,536 values; g is at most 4096.
+    A report is a row of two numbers, the seed of the hash function (64 random bits; 60 are used) and the digit; it
+    supports all values with that digit. For at most 65,536 values; g is at most 4096.
 
     Examples
     --------
@@ -57,7 +84,7 @@ class OLH(Support):
     (4, [0.475367, 0.25])
     >>> reports = olh.perturb([0, 0, 0, 1, 1, 2] * 10_000, rng=np.random.default_rng(1))
     >>> reports[0].tolist(), olh.estimate(reports).frequencies.round(2)
-    ([9441442522235856127, 1], array([0.49, 0.33, 0.17]))
+    ([9441442522235856127, 0], array([0.49, 0.33, 0.16]))
     """
 
     most_values: ClassVar[float] = 1 << 16
@@ -68,6 +95,11 @@ class OLH(Support):
             raise ValueError(
                 f"size is {self.size}, expected at most {self.most_values} values for OLH: take OUE"
             )
+
+    @property
+    def law(self) -> str:
+        """With the hash: reports that were hashed otherwise are no reports of it."""
+        return "OLH by a polynomial of degree 2"
 
     @cached_property
     def cells(self) -> int:
@@ -83,13 +115,13 @@ class OLH(Support):
     def probabilities(self) -> tuple[Fraction, Fraction]:
         """Exact p and q: that a report supports the true value, and that it supports a given other one.
 
-        Digits stand for ⌊2^17/g⌋ or one more of the 2^17 hashes, so two values share one with a chance C just above
+        Digits stand for ⌊2^20/g⌋ or one more of the 2^20 hashes, so two values share one with a chance C just above
         1/g, and q is the lower level plus C times the difference of the two.
         """
         high, low = self.levels
-        least, more = divmod(1 << 17, self.cells)
+        least, more = divmod(1 << FIELD, self.cells)
         collisions = more * (least + 1) ** 2 + (self.cells - more) * least**2
-        return high, low + (high - low) * Fraction(collisions, 1 << 34)
+        return high, low + (high - low) * Fraction(collisions, 1 << 2 * FIELD)
 
     def matrix(self) -> Floats:
         """Refused: there are 2^64 seeds."""
@@ -101,8 +133,17 @@ class OLH(Support):
     def supported(self, reports: ArrayLike) -> NDArray[np.bool_]:
         """Which values (columns) each report (row) supports."""
         every = self._checked(reports)
-        values = np.arange(self.size, dtype=np.uint32)
-        return np.asarray(digits(values, every[:, :1], self.cells) == every[:, 1:])
+        seeds = every[:, :1]
+        hashes = (seeds & LOW).astype(np.uint32)
+        for adds in bit_hashes(seeds, self._bits):  # twice as many values with each bit
+            hashes = np.concatenate([hashes, hashes ^ adds.astype(np.uint32)], axis=1)
+        told = (hashes[:, : self.size] * np.uint32(self.cells)) >> np.uint32(FIELD)
+        return np.asarray(told == every[:, 1:])
+
+    @property
+    def _bits(self) -> int:
+        """How many bits a code has."""
+        return (self.size - 1).bit_length()
 
     def support(self, reports: ArrayLike) -> Integers:
         """How many reports support each value."""
@@ -112,9 +153,19 @@ class OLH(Support):
         counts = np.zeros(self.size, dtype=np.int64)
         for part in blocks(len(every), 2.0):
             seeds, told = every[part, 0], every[part, 1].astype(np.uint32)
-            slopes, shifts = (seeds >> np.uint64(32)).astype(np.uint32), seeds.astype(np.uint32)
-            hash_support(slopes, shifts, told, np.uint32(self.cells), counts)
+            adds = np.array(bit_hashes(seeds, self._bits), dtype=np.uint32)
+            hashes = (seeds & LOW).astype(np.uint32)
+            hash_support(hashes, adds, told, np.uint32(self.cells), counts)
         return counts
+
+    def signs(self, reports: ArrayLike) -> NDArray[np.bool_]:
+        """The bits of the seed."""
+        seeds = np.ascontiguousarray(self._checked(reports)[:, :-1])
+        return np.unpackbits(seeds.view(np.uint8), axis=1).view(np.bool_)
+
+    def sign_chances(self) -> Floats:
+        """Each is set half of the time."""
+        return np.full(64 * (self._report_format[0][0] - 1), 0.5)
 
     @property
     def _words(self) -> float:

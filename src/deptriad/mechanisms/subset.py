@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from deptriad.mechanisms.base import MOST_REPORTS
 from deptriad.mechanisms.bits import WORD, BitReports
@@ -64,14 +64,30 @@ class SubsetSelection(BitReports):
                 f"{count} different sets of {self.width} of {self.size} values are too many for a matrix, expected at "
                 f"most {MOST_REPORTS}: levels has the two likelihoods that describe the mechanism"
             )
-        # listed by their largest value first, sets are in the order of their numbers
-        chosen = sorted(itertools.combinations(range(self.size), self.width), key=lambda s: s[::-1])
-        inside = np.zeros((self.size, count), dtype=bool)
-        inside[np.asarray(chosen).T, np.arange(count)] = True
+        inside = self._all_sets().T
         # with a given value; of those without, b/ω − 1 times as many
         sets = math.comb(self.size - 1, self.width - 1)
         high, low = (float(level * self.width / sets) for level in self.levels)
         return np.where(inside, high, low)
+
+    def _all_sets(self) -> NDArray[np.bool_]:
+        """A row for each set, ordered as binary numbers: listed by their largest value first."""
+        chosen = sorted(itertools.combinations(range(self.size), self.width), key=lambda s: s[::-1])
+        sets = np.zeros((len(chosen), self.size), dtype=bool)
+        sets[np.arange(len(chosen))[:, None], np.asarray(chosen)] = True
+        return sets
+
+    def favoured(self) -> NDArray[np.bool_] | None:
+        """All sets of so many values; None if they are too many to list."""
+        return self._all_sets() if math.comb(self.size, self.width) <= MOST_REPORTS else None
+
+    def signs(self, reports: ArrayLike) -> NDArray[np.bool_]:
+        """Whether a set has as many values as all must have."""
+        return np.asarray(self.supported(reports).sum(axis=1, keepdims=True) == self.width)
+
+    def sign_chances(self) -> Floats:
+        """It always has."""
+        return np.ones(1)
 
     @property
     def alphabet(self) -> NDArray[Any] | None:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deptriad.mechanisms.base import Mechanism
+from deptriad.mechanisms.base import Mechanism, telling
 from deptriad.mechanisms.entries import blocks
 from deptriad.utils.arrays import Floats, Integers, as_probability, as_whole, scalar_or_array
 
@@ -57,6 +57,11 @@ class Support(Mechanism):
     def supported(self, reports: ArrayLike) -> NDArray[np.bool_]:
         """Which values (columns) each report (row) supports."""
 
+    def favoured(self) -> NDArray[np.bool_] | None:
+        """The sets of values (rows) that reports support; None if there are too many reports to list."""
+        reports = self.alphabet
+        return None if reports is None else telling(self.supported(reports))
+
     def support(self, reports: ArrayLike) -> Integers:
         """How many reports support each value."""
         every = self._checked(reports)
@@ -73,6 +78,42 @@ class Support(Mechanism):
         """Bounds of the sum of a report's scores over so many different values."""
         p, q = map(float, self.probabilities)
         return -q / (p - q) * count, (1.0 - q) / (p - q) * count
+
+    def kept(self, reports: ArrayLike) -> NDArray[Any]:
+        """The report's number where it has one; else what it supports, and a one."""
+        if self.letters:
+            return super().kept(reports)
+        supported = self.supported(reports)
+        return np.column_stack([supported, np.ones(len(supported), dtype=np.bool_)])
+
+    def kept_sum(self, reports: ArrayLike) -> NDArray[Any]:
+        """The sum of that over all reports."""
+        if self.letters:
+            return super().kept_sum(reports)
+        every = self._checked(reports)
+        return np.append(self.support(every), len(every))
+
+    def unkept(self, power: int) -> Floats:
+        """By what that is multiplied to become scores to a power: they have two levels."""
+        if self.letters:
+            return super().unkept(power)
+        no, yes = (score**power for score in self.score_range())
+        return np.vstack([np.eye(self.size) * (yes - no), np.full((1, self.size), no)])
+
+    def kept_means(self) -> Floats:
+        """The mean of what is kept of a report, a row for each value."""
+        if self.letters:
+            return super().kept_means()
+        p, q = map(float, self.probabilities)
+        return np.column_stack([np.where(np.eye(self.size), p, q), np.ones(self.size)])
+
+    def kept_chances(self) -> tuple[Floats, Floats] | None:
+        """The least and the largest chance of each one that is kept: two levels again."""
+        if self.letters:
+            high, low = (np.full(self.letters, float(level)) for level in self.levels)
+            return low, high
+        p, q = map(float, self.probabilities)
+        return np.append(np.full(self.size, q), 1.0), np.append(np.full(self.size, p), 1.0)
 
     def variance(self, n: int, frequency: ArrayLike) -> float | Floats:
         """Exact variance of the estimated share of a value that a share ``frequency`` of n records has."""
