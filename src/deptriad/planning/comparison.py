@@ -5,19 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from deptriad.data.coded_records import Coded
 from deptriad.data.results import ByTarget, Framed, columns_of, named
 from deptriad.mechanisms import expected_error
+from deptriad.planning import known_views
+from deptriad.planning.workload import Workload
 from deptriad.utils import html_table
+from deptriad.utils.arrays import Booleans, Floats
 from deptriad.utils.progress import Progress
 from deptriad.utils.text import aligned, printable, rounded_down
 from deptriad.witnesses.each_target import witness_each
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from deptriad.planning.plan import Plan
 
 
@@ -60,6 +64,17 @@ class Compared(NamedTuple):
 GAINS = ("gain", "sampling_gain", "pair_gain", "sampling_pair_gain")
 
 
+class Rival(NamedTuple):
+    """A known strategy with the same promise: its mean summed variances over those of the plan; above 1 the plan wins.
+
+    Marginals that a strategy never asks have an infinite variance.
+    """
+
+    strategy: str
+    one_way: float
+    two_way: float
+
+
 @dataclass(frozen=True, repr=False)
 class Comparison(Framed):
     """A plan beside splitting and random sampling; prints as a table.
@@ -70,10 +85,13 @@ class Comparison(Framed):
         One for each attribute.
     users
         How many answer.
+    rivals
+        One for each known strategy.
     """
 
     rows: tuple[Compared, ...]
     users: int
+    rivals: tuple[Rival, ...] = ()
 
     def __iter__(self) -> Iterator[Compared]:
         return iter(self.rows)
@@ -123,6 +141,14 @@ class Comparison(Framed):
         said = (
             f"Sampling has the smaller one-way error for {better} of {len(self.rows)} attributes."
         )
+        for way in ("one_way", "two_way"):
+            times = [float(getattr(rival, way)) for rival in self.rivals]
+            if finite := [number for number in times if math.isfinite(number)]:
+                rival = self.rivals[times.index(min(finite))]
+                said += (
+                    f" {way.replace('_', '-')}: {min(finite):.2f} times the plan's variance under the best known "
+                    f"strategy, {rival.strategy}."
+                )
         return lines, said
 
 
@@ -134,7 +160,34 @@ def compare(plan: Plan) -> Comparison:
     promise = min(plan.total.values())
     sizes = dict(zip(plan.names, plan.schema.sizes, strict=True))
     rows = tuple(_compared(plan, name, sizes, promise) for name in plan.names)
-    return Comparison(rows, plan.users)
+    return Comparison(rows, plan.users, tuple(_rivals(plan, promise)))
+
+
+def _rivals(plan: Plan, promise: float) -> Iterator[Rival]:
+    """Known strategies over the attributes that the plan asks for, and marginals that it can estimate."""
+    asked = [name for name in plan.names if math.isfinite(plan.expected(name))]
+    workload = Workload.checked(plan.schema, [(name,) for name in asked])
+    if len(asked) > 1:
+        workload = Workload.checked(plan.schema, [*workload.marginals, *combinations(asked, 2)])
+    own = np.array([plan.expected(marginal) ** 2 * plan.users for marginal in workload.marginals])
+    pairs = np.array([len(marginal) == 2 for marginal in workload.marginals])
+    for strategy, variance in known_views.strategies(workload, promise).items():
+        yield Rival(strategy, *(_times(variance, own, some) for some in (~pairs, pairs)))
+    fakes = np.array(
+        [
+            known_views.fake_moment(len(asked), promise, plan.schema[marginal[0]].size)
+            if len(marginal) == 1
+            else np.inf
+            for marginal in workload.marginals
+        ]
+    )
+    yield Rival("one attribute with fakes", _times(fakes, own, ~pairs), _times(fakes, own, pairs))
+
+
+def _times(variance: Floats, own: Floats, some: Booleans) -> float:
+    """How many times a mean variance is that of the plan; NaN where there are no such marginals."""
+    known = some & np.isfinite(own)
+    return float(variance[known].mean() / own[known].mean()) if known.any() else math.nan
 
 
 def _compared(plan: Plan, name: str, sizes: dict[str, int], promise: float) -> Compared:
@@ -144,26 +197,26 @@ def _compared(plan: Plan, name: str, sizes: dict[str, int], promise: float) -> C
     def best(epsilon: float, size: int) -> float:
         return expected_error.moment(expected_error.choose("auto", epsilon, size), epsilon, size)
 
-    def own(other: str) -> float:
-        return expected_error.moment(plan.mechanisms[other], plan.budgets[other], sizes[other])
-
     def root(moments: list[float], shares: int = 1) -> float:
         if not moments:
             return math.nan
         return math.sqrt(math.fsum(moments) / len(moments) * shares / plan.users)
 
     others = [other for other in plan.names if other != name]
+    pairs = [plan.expected((name, other)) ** 2 * plan.users for other in others]
     views = math.comb(count, 2)
+    own = [view for view in plan.views if name in view.attributes]
+    ways = sorted({view.mechanisms[name] for view in own})
     return Compared(
         attribute=name,
-        mechanism=plan.mechanisms[name],
-        budget=float(plan.budgets[name]),
+        mechanism=" ".join(ways) if ways else "none",
+        budget=float(max((view.budgets[name] for view in own), default=0.0)),
         splitting_budget=part,
         sampling_budget=promise,
-        error=root([own(name)]),
+        error=plan.expected(name),
         splitting_error=root([best(part, sizes[name])]),
         sampling_error=root([best(promise, sizes[name])], count),
-        pair_error=root([own(name) * own(other) for other in others]),
+        pair_error=root(pairs),
         splitting_pair_error=root(
             [best(part, sizes[name]) * best(part, sizes[other]) for other in others]
         ),

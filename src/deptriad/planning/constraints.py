@@ -7,24 +7,34 @@ Importing this module imports numba: do so inside functions.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from deptriad.analysis.analysis import Analysis
 from deptriad.planning.plan import Guarantee
-from deptriad.totals.slopes import HeldBounds, LeakageSums, Rows, TargetSources
+from deptriad.totals.least_denominator import MOST
+from deptriad.totals.slopes import (
+    Choice,
+    HeldBounds,
+    LeakageSums,
+    Pair,
+    Rows,
+    TargetSources,
+    WorstJoints,
+)
 from deptriad.utils.arrays import Booleans, Floats
+from deptriad.utils.threads import side_by_side
 
-SOME_PAIRS = 4
+SOME_PAIRS = 6
 """Pairs of a target that become rows in one refresh."""
 
 MOST_PAIRS = 24
 """Rows that a target may have in all."""
 
-THREADS = 2
-"""Targets that are refreshed at a time."""
+NEAR = 0.8
+"""Rows below this part of the largest one of their target, and targets below this part of their limit, may wait."""
 
 
 class Constraints(ABC):
@@ -44,7 +54,7 @@ class Constraints(ABC):
         self.targets = [target for target in made if target is not None]
         told = {about.target for about in self.targets}
         self.untold = np.array([k for k in range(self.size) if k not in told], dtype=np.int64)
-        self.held: list[LeakageSums | HeldBounds] = []
+        self.held: list[LeakageSums | HeldBounds | WorstJoints] = []
         self._at: Floats | None = None
 
     def refresh(self, epsilon: Floats) -> None:
@@ -52,6 +62,10 @@ class Constraints(ABC):
         if self._at is None or not np.array_equal(self._at, epsilon):
             self._choose(epsilon)
             self._at = epsilon.copy()
+
+    def scan(self, epsilon: Floats) -> None:
+        """Look whether rows are missing at these budgets; here ``refresh`` has them all."""
+        self.refresh(epsilon)
 
     @abstractmethod
     def _choose(self, epsilon: Floats) -> None:
@@ -122,25 +136,85 @@ def _largest(sums: Floats, number: int) -> list[tuple[int, int]]:
 
 
 class Certified(Constraints):
-    """The reference form: rows hold their a, shares and sets, and are smooth in the budgets."""
+    """Worst joints of up to three sources; the reference form of more, where rows hold their a, shares and sets.
 
-    def __init__(self, analysis: Analysis, released: Booleans) -> None:
+    All are smooth in the budgets. Held bounds are bounds whatever the budgets are. So between two scans only those are
+    chosen anew that matter: near the largest of a target that is near its limit.
+    """
+
+    def __init__(
+        self, analysis: Analysis, released: Booleans, limits: Floats | None = None
+    ) -> None:
         super().__init__(analysis, released)
+        self.limits = np.zeros(self.size) if limits is None else limits
         # one source alone has an exact leakage, which is what is certified then
         single = [about for about in self.targets if about.telling.size == 1]
         self.single = LeakageSums([(about, about.whole_hull()) for about in single])
-        self.several = [about for about in self.targets if about.telling.size > 1]
+        self.few = [about for about in self.targets if 1 < about.telling.size <= MOST]
+        self.several = [about for about in self.targets if about.telling.size > MOST]
+        self.joints: list[tuple[TargetSources, Floats, Floats]] = []
+        self.chosen: list[tuple[TargetSources, Pair, Choice, Floats]] = []
+
+    def scan(self, epsilon: Floats) -> None:
+        """Look for the pairs of every target that are largest at these budgets."""
+        self._add_joints(epsilon)
+        found = side_by_side(
+            lambda k: self.several[k].worst_pairs(epsilon, SOME_PAIRS), len(self.several)
+        )
+        known = {(about.target, pair) for about, pair, *_ in self.chosen}
+        fresh = [
+            (about, pair)
+            for about, pairs in zip(self.several, found, strict=True)
+            for pair in pairs
+            if (about.target, pair) not in known
+        ]
+        self.chosen += [
+            (*each, *made) for each, made in zip(fresh, self._made(fresh, epsilon), strict=True)
+        ]
+        self._hold()
+
+    def _made(
+        self, some: Sequence[tuple[TargetSources, Pair]], epsilon: Floats
+    ) -> list[tuple[Choice, Floats]]:
+        """What pairs choose at these budgets."""
+        made_at = epsilon.copy()
+        return side_by_side(lambda k: (some[k][0].choice(epsilon, some[k][1]), made_at), len(some))
+
+    def _hold(self) -> None:
+        bounds = HeldBounds([(about, choice, made_at) for about, _, choice, made_at in self.chosen])
+        self.held = [bounds, self.single, WorstJoints(self.joints)]
+
+    def _add_joints(self, epsilon: Floats) -> None:
+        """Add the worst joints of targets with a few sources; one with too many events goes on with bounds."""
+        found = [(about, about.worst_joints(epsilon, SOME_PAIRS)) for about in self.few]
+        self.few = [about for about, joints in found if joints is not None]
+        self.several += [about for about, joints in found if joints is None]
+        self.joints += [(about, *both) for about, joints in found for both in joints or []]
+        self.joints = self.joints[-MOST_PAIRS * max(len(self.targets), 1) :]
 
     def _choose(self, epsilon: Floats) -> None:
-        """Find the largest pairs with their best a and shares."""
-        with ThreadPoolExecutor(THREADS) as threads:
-            found = threads.map(lambda about: about.worst_pairs(epsilon, SOME_PAIRS), self.several)
-            bounds = HeldBounds(list(zip(self.several, found, strict=True)), epsilon)
-        self.held = [bounds, self.single]
+        """Choose anew what the rows that matter hold."""
+        if not self.held:
+            self.scan(epsilon)
+            return
+        rows = self.held[0].at(epsilon)
+        largest = rows.totals(self.size)[0]
+        total = largest + epsilon
+        matters = (rows.value >= NEAR * largest[rows.target]) & (
+            total >= NEAR * np.minimum(self.limits, total.max())
+        )[rows.target]
+        places = np.flatnonzero(matters)
+        self._add_joints(epsilon)
+        some = [self.chosen[k][:2] for k in places]
+        for k, made in zip(places, self._made(some, epsilon), strict=True):
+            self.chosen[k] = (*self.chosen[k][:2], *made)
+        self._hold()
 
 
-def constraints(analysis: Analysis, guarantee: Guarantee, released: Booleans) -> Constraints:
-    """The constraints of a guarantee, not yet refreshed."""
-    kinds: dict[str, type[Constraints]]
-    kinds = {"certified": Certified, "paired": Paired, "pairwise": Pairwise}
-    return kinds[guarantee](analysis, released)
+def constraints(
+    analysis: Analysis, guarantee: Guarantee, released: Booleans, limits: Floats | None = None
+) -> Constraints:
+    """The constraints of a guarantee, not yet refreshed; limits, if they are known, say which totals matter."""
+    if guarantee == "certified":
+        return Certified(analysis, released, limits)
+    return (Paired if guarantee == "paired" else Pairwise)(analysis, released)

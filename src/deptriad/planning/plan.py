@@ -1,4 +1,4 @@
-"""Plan: the file that clients and the aggregator share: what is collected, with which budgets, under which promise."""
+"""Plan: the file that clients and the aggregator share: who is asked what, with which budgets, under which promise."""
 
 from __future__ import annotations
 
@@ -6,25 +6,22 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, Self
 
+from deptriad.collection.view import View
 from deptriad.data.coded_records import coded_frame
 from deptriad.data.schema import Schema
-from deptriad.mechanisms import mechanisms
-from deptriad.planning import plan_file
+from deptriad.planning import plan_checks, plan_file
 from deptriad.planning.comparison import Check, Comparison, check, compare
 from deptriad.tables import uncertainty
-from deptriad.totals.totals import NUMBERS
 from deptriad.utils import files, html_table
 from deptriad.utils.arrays import as_whole
 from deptriad.utils.by_name import by_name
 from deptriad.utils.errors import refuse_other
 from deptriad.utils.progress import Progress
-from deptriad.utils.rounding import sum_up
 from deptriad.utils.text import aligned, printable, rounded_down, rounded_up
 
 if TYPE_CHECKING:
@@ -34,11 +31,12 @@ if TYPE_CHECKING:
     from deptriad.collection.marginal import Marginal
     from deptriad.collection.post_processing import Post
 
-Guarantee = Literal["certified", "paired", "pairwise"]
+Guarantee = Literal["joint", "certified", "paired", "pairwise"]
 Objective = Literal["utility", "even", "paper"]
 OBJECTIVES = ("utility", "even", "paper")
 
 PROMISES = {
+    "joint": "exact for its own mechanisms, if people are as the joint tables say that it was made from",
     "certified": "a bound for every joint distribution with the tables it was made from",
     "paired": "an ESTIMATE, a bound only if the other answers are independent given the target",
     "pairwise": "an ESTIMATE, a bound only if the other answers are independent given the target",
@@ -46,9 +44,13 @@ PROMISES = {
 """What each guarantee is worth."""
 
 
+MOST_SHOWN = 30
+"""Views that are printed."""
+
+
 @dataclass(frozen=True, repr=False)
 class Plan:
-    """Budgets and mechanisms of a survey, the promise they keep, and what is known about how.
+    """The views of a survey, the promise that each of them keeps, and what is known about how.
 
     Made by ``calibrate``. Its file holds no records, counts or tables.
 
@@ -56,31 +58,36 @@ class Plan:
     ----------
     schema
         The attributes.
-    budgets
-        ε of each attribute; 0 for one that is not released.
-    mechanisms
-        What reports each attribute, by its key in ``deptriad.mechanisms.mechanisms``; "none" without a budget.
+    views
+        Who is asked what: attributes with their budgets and mechanisms, and the share of people. Shares sum to 1.
     total
         The promise for each attribute; ∞ for a public one.
     guarantee
-        Which of the totals keeps it: "certified", "paired" or "pairwise".
+        Which of the totals keeps it: "joint", "certified", "paired" or "pairwise".
     objective
         What the budgets were chosen for.
     totals
-        For each attribute its totals at these budgets: own, paired, pairwise, certified, and the sum of all budgets.
+        For each attribute the largest total of all views, by the name of the guarantee. Where everybody is asked
+        everything also own, paired, pairwise, certified, and the sum of all budgets.
     uncertainty
         How far the truth may lie from the prior, in a word such as "spread:std"; None takes the prior as it is.
     users
         How many are to answer.
     facts
         About the prior: how many sources, whether weighted, what was done about thin values.
+    marginals, weights
+        What the views were chosen for, and how much each of these marginals matters.
+    optimality
+        A bound on the mean error over that of the best shares of all views that were priced; 1 is the best.
 
     Examples
     --------
     >>> import deptriad as dt
     >>> schema = dt.Schema([dt.Attribute("sex", ["f", "m"], missing="error")])
     >>> numbers = dict(own=1.0, paired=1.0, pairwise=1.0, certified=1.0, budgets=1.0)
-    >>> Plan(schema, {"sex": 1.0}, {"sex": "grr"}, {"sex": 1.0}, "certified", "even", {"sex": numbers}, users=1000)
+    >>> Plan.asking_all(
+    ...     schema, {"sex": 1.0}, {"sex": "grr"}, {"sex": 1.0}, "certified", "even", {"sex": numbers}, users=1000
+    ... )
     Plan for 1 attribute and 1,000 users, chosen for even
     no certified total is above its promise: a bound for every joint distribution with the tables it was made from
     attribute  budget  mechanism  certified  promise
@@ -88,8 +95,7 @@ class Plan:
     """
 
     schema: Schema
-    budgets: dict[str, float]
-    mechanisms: dict[str, str]
+    views: tuple[View, ...]
     total: dict[str, float]
     guarantee: Guarantee
     objective: Objective
@@ -97,6 +103,34 @@ class Plan:
     uncertainty: str | None = None
     users: int = 100_000
     facts: dict[str, Any] = field(default_factory=dict)
+    marginals: tuple[tuple[str, ...], ...] = ()
+    weights: tuple[float, ...] = ()
+    optimality: float = 1.0
+
+    @classmethod
+    def asking_all(
+        cls,
+        schema: Schema,
+        budgets: Mapping[str, float],
+        mechanisms: Mapping[str, str],
+        *others: Any,
+        **more: Any,
+    ) -> Self:
+        """A plan with one view: everybody reports each attribute that has a budget, by itself.
+
+        Parameters
+        ----------
+        schema
+            The attributes.
+        budgets
+            ε of each attribute; 0 for one that is not released.
+        mechanisms
+            What reports each attribute; "none" without a budget.
+        others, more
+            The other fields of a plan.
+        """
+        view = plan_checks.everything(schema, budgets, mechanisms)
+        return cls(schema, (view,), *others, **more)
 
     def __post_init__(self) -> None:
         if not isinstance(self.schema, Schema):
@@ -110,59 +144,55 @@ class Plan:
             if not isinstance(self.uncertainty, str):
                 raise ValueError(f"uncertainty is {self.uncertainty!r}, expected text or null")
             uncertainty.from_text(self.uncertainty)
-        for what in ("budgets", "mechanisms", "total", "totals"):
+        plan_checks.refuse_views(self)
+        for what in ("total", "totals"):
             each = by_name(getattr(self, what), self.names, what, lambda value, _: value)
             object.__setattr__(self, what, dict(zip(self.names, each, strict=True)))
         for name in self.schema.names:
-            self._check(name)
+            plan_checks.refuse_totals(self, name)
 
-    def _check(self, name: str) -> None:
-        """One attribute: its budget, mechanism, promise and totals, and that they agree."""
-        budget = _number(self.budgets[name], f"the budget of {name!r}", math.inf)
-        promise = _number(self.total[name], f"the total promised for {name!r}")
-        mechanism = self.mechanisms[name]
-        refuse_other(mechanism, (*mechanisms, "none"), f"the mechanism of {name!r}")
-        if (mechanism == "none") != (budget == 0.0):
-            raise ValueError(
-                f"{name!r} has a budget of {budget:g} and the mechanism {mechanism!r}, expected 'none' exactly where "
-                "the budget is 0"
-            )
-        numbers = self.totals[name]
-        if not isinstance(numbers, dict) or set(numbers) != set(NUMBERS):
-            raise ValueError(
-                f"the totals of {name!r} are {numbers!r}, expected {', '.join(NUMBERS)}"
-            )
-        for key, value in numbers.items():
-            _number(value, f"the {key} total of {name!r}", math.inf)
-        self._check_totals(name, numbers)
-        kept = float(numbers[self.guarantee])
-        if not kept <= promise:
-            raise ValueError(
-                f"the budgets break the promise: the {self.guarantee} total of {name!r} is {kept!r}, promised is at "
-                f"most {promise!r}; calibrate again"
-            )
+    @property
+    def asks_all(self) -> bool:
+        """Whether there is one view, of attributes by themselves."""
+        return len(self.views) == 1 and not self.views[0].joint
 
-    def _check_totals(self, name: str, numbers: dict[str, float]) -> None:
-        """Own ≤ paired ≤ pairwise ≤ the sum of all budgets, own ≤ certified ≤ that sum, and it is that sum."""
-        if numbers["own"] != self.budgets[name]:
+    @cached_property
+    def budgets(self) -> dict[str, float]:
+        """ε of each attribute, 0 where it is not asked; for plans with one view."""
+        own = self._only_view("budgets").budgets
+        return {name: float(own.get(name, 0.0)) for name in self.names}
+
+    @cached_property
+    def mechanisms(self) -> dict[str, str]:
+        """What reports each attribute, "none" where it is not asked; for plans with one view."""
+        own = self._only_view("mechanisms").mechanisms
+        return {name: own.get(name, "none") for name in self.names}
+
+    def _only_view(self, what: str) -> View:
+        if not self.asks_all:
             raise ValueError(
-                f"the own total of {name!r} is {numbers['own']!r}, expected its budget {self.budgets[name]!r}"
+                f"this plan has {len(self.views)} view{'s' * (len(self.views) > 1)}, and {what} of their own in each: "
+                f"see plan.views, or calibrate with views='all'"
             )
-        everything = sum_up(float(self.budgets[other]) for other in self.schema.names)
-        estimates, bounds = (
-            ("own", "paired", "pairwise", "budgets"),
-            ("own", "certified", "budgets"),
-        )
-        for low, high in (*pairwise(estimates), *pairwise(bounds)):
-            if not numbers[low] <= numbers[high] * (1.0 + 1e-12):
-                raise ValueError(
-                    f"the totals of {name!r} cannot be: {low} is {numbers[low]!r}, above {high}, {numbers[high]!r}"
-                )
-        if abs(numbers["budgets"] - everything) > 1e-9 * everything:
-            raise ValueError(
-                f"the totals of {name!r} say that all budgets sum to {numbers['budgets']!r}, but they sum to "
-                f"{everything!r}"
-            )
+        return self.views[0]
+
+    def expected(self, names: str | Sequence[str]) -> float:
+        """The expected error of a marginal for ``users`` people: the root of its summed variance, Σf² left out.
+
+        That is an upper bound, whatever the true frequencies f are; ∞ if its attributes are never asked together.
+
+        Examples
+        --------
+        >>> import deptriad as dt
+        >>> schema = dt.Schema([dt.Attribute("sex", ["f", "m"], missing="error")])
+        >>> print(f"{dt.calibrate(schema, total=1.0, users=10_000).expected('sex'):.4f}")
+        0.0169
+        """
+        wanted = (names,) if isinstance(names, str) else tuple(names)
+        for name in wanted:
+            self.schema.index(name)
+        known = math.fsum(view.share * view.precision(wanted, self.schema) for view in self.views)
+        return math.sqrt(1.0 / (known * self.users)) if known else math.inf
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -176,7 +206,12 @@ class Plan:
         return html_table.table(self._rows(), self._summary())
 
     def _rows(self) -> list[tuple[str, ...]]:
-        """A row for each attribute, after the headings."""
+        """A row for each attribute, or for each view, after the headings."""
+        if not self.asks_all:
+            return [
+                ("asked", "share", "budgets", "mechanisms", "ε"),
+                *(_view_row(view) for view in self.views[:MOST_SHOWN]),
+            ]
         rows = [
             (
                 printable(name),
@@ -196,8 +231,20 @@ class Plan:
             f"Plan for {count} attribute{'s' * (count > 1)} and {self.users:,} users, chosen for {self.objective}",
             f"no {self.guarantee} total is above its promise: {PROMISES[self.guarantee]}",
         ]
+        if not self.asks_all:
+            worst = max(float(numbers[self.guarantee]) for numbers in self.totals.values())
+            promises = sorted(set(self.total.values()))
+            ranged = f"{promises[0]:g}" + (f" to {promises[-1]:g}" if len(promises) > 1 else "")
+            lines += [
+                f"each person is asked one of {len(self.views)} views; promised {ranged}, the largest total is "
+                f"{rounded_up(worst)}",
+                f"mean variance at most {rounded_up(self.optimality, 4)} times that of the best shares of all views "
+                "priced",
+            ]
         if self.uncertainty is not None:
             lines.append(uncertainty.in_words(uncertainty.from_text(self.uncertainty)))
+        if len(self.views) > MOST_SHOWN:
+            lines.append(f"the {MOST_SHOWN} views with the largest shares:")
         return lines
 
     # --- the file ---
@@ -236,7 +283,7 @@ class Plan:
 
     @classmethod
     def _restored(cls, content: dict[str, Any]) -> Self:
-        plan = cls(**plan_file.fields_of(content))
+        plan = plan_file.plan_of(content, cls)
         if plan.digest != content["digest"]:
             raise ValueError(
                 f"its digest is {content['digest']!r}, but its content has {plan.digest!r}: it was changed after it "
@@ -256,18 +303,40 @@ class Plan:
         return perturb(self, frame, rng)
 
     def estimate(
-        self, reports: Any, attributes: str | Sequence[str], post: Post = "norm_sub"
+        self,
+        reports: Any,
+        attributes: str | Sequence[str],
+        post: Post = "norm_sub",
+        **how: Any,
     ) -> Marginal:
-        """The marginal of some attributes from reports, with standard errors; ``post`` makes it a distribution."""
+        """The marginal of some attributes from reports, with standard errors; ``post`` makes it a distribution.
+
+        ``how`` are ``weight``, ``unmarked``, ``seeded`` and ``implausible``, as for
+        ``deptriad.collection.marginal.estimate``.
+        """
         from deptriad.collection.marginal import estimate
 
-        return estimate(self, reports, attributes, post)
+        return estimate(self, reports, attributes, post, **how)
 
-    def prior(self, reports: Any, min_records: int = 20) -> Prior:
+    def estimates(
+        self,
+        reports: Any,
+        marginals: int | Sequence[str | Sequence[str]] | None = None,
+        **how: Any,
+    ) -> dict[tuple[str, ...], Marginal]:
+        """All marginals that the plan is for, or others, made to agree with each other and nowhere below 0.
+
+        ``how`` is what ``deptriad.collection.marginal.estimates`` takes.
+        """
+        from deptriad.collection.marginal import estimates
+
+        return estimates(self, reports, marginals, **how)
+
+    def prior(self, reports: Any, min_records: int = 20, **allowed: bool) -> Prior:
         """What reports of this plan teach about dependence; ``Prior.from_reports`` calls it."""
         from deptriad.collection.split import as_strategy
 
-        return as_strategy(self).prior(reports, min_records)
+        return as_strategy(self).prior(reports, min_records, **allowed)
 
     def compare(self) -> Comparison:
         """Expected errors beside those of splitting and of random sampling with the same promise.
@@ -302,13 +371,18 @@ class Plan:
         return check(self, coded_frame(records, self.schema, weight)[0], rng, progress)
 
 
-# --- checks ---------------------------------------------------------------------------------------------------------
-
-
-def _number(value: object, what: str, below: float | None = None) -> float:
-    """A number ≥ 0, and finite if it must be below ∞."""
-    right = isinstance(value, int | float) and not isinstance(value, bool)
-    if not right or not float(value) >= 0.0 or (below is not None and not float(value) < below):  # type: ignore[arg-type]
-        kind = "a number ≥ 0" if below is None else "a finite number ≥ 0"
-        raise ValueError(f"{what} is {value!r}, expected {kind}")
-    return float(value)  # type: ignore[arg-type]
+def _view_row(view: View) -> tuple[str, ...]:
+    """How a view is printed."""
+    names = [printable(name) for name in view.attributes]
+    budgets = [rounded_down(each) for each in view.budgets.values()]
+    ways = list(view.mechanisms.values())
+    if view.joint:
+        budgets, ways = budgets[:1], ways[:1]
+    alike = ways[:1] if len(set(ways)) == 1 else ways
+    return (
+        (" & " if view.joint else ", ").join(names),
+        f"{view.share:.2%}",
+        ", ".join(budgets),
+        ", ".join(alike),
+        rounded_up(view.epsilon),
+    )

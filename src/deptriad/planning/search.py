@@ -32,7 +32,7 @@ class Search:
         floor = wishes.feasible_floor()
         ceiling = wishes.ceiling(floor)
         self.problem = solver.Problem(
-            constraints(wishes.analysis, wishes.guarantee, ceiling > 0.0),
+            constraints(wishes.analysis, wishes.guarantee, ceiling > 0.0, wishes.limits),
             wishes.limits,
             floor,
             ceiling,
@@ -44,7 +44,7 @@ class Search:
         """Budgets and their totals, none above its promise."""
         problem, limits = self.problem, self.wishes.limits
         aims = limits * (1.0 - solver.MARGIN)
-        epsilon = problem.floor
+        epsilon, off = problem.floor, np.zeros(limits.size)
         kept: tuple[Floats, list[Total]] | None = None
         for attempt in range(TRIES):
             epsilon = self._best(aims, epsilon if attempt else None)
@@ -53,9 +53,10 @@ class Search:
             true = self.wishes.guaranteed(totals)
             if (true <= limits).all():
                 kept = epsilon, totals
+            problem.constraints.scan(epsilon)
             problem.constraints.refresh(epsilon)
-            off = true - problem.constraints.totals(epsilon)
-            if kept is not None and np.max(np.abs(off) / limits) <= 10 * solver.MARGIN:
+            before, off = off, true - problem.constraints.totals(epsilon)
+            if kept is not None and np.max(np.abs(off - before) / limits) <= 10 * solver.MARGIN:
                 break
             aims = (limits - off) * (1.0 - solver.MARGIN)
         return kept if kept is not None else self._shrunk(epsilon)

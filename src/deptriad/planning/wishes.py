@@ -25,6 +25,10 @@ TINY = 1e-3
 """A lower limit of 0 means this part of splitting: without any budget there is no estimate. See ``fixed``."""
 
 
+LEAST = 1e-6
+"""Smallest promise: reports of a million million people could say nothing under it."""
+
+
 def refuse_wishes(
     names: tuple[str, ...],
     total: float | Mapping[str, float],
@@ -42,7 +46,7 @@ def refuse_wishes(
         ...
     deptriad.utils.errors.InvalidValue: fixed names no attribute 'aeg': did you mean 'age'? There are 'sex', 'age'
     """
-    _promise(total, names)
+    as_promises(total, names)
     _weights(weights, names)
     _agree(names, *_limits(names, lower=lower, upper=upper, fixed=fixed))
 
@@ -90,7 +94,7 @@ class Wishes:
         told = ~np.isnan(given)
         return cls(
             analysis,
-            _promise(total, names),
+            as_promises(total, names),
             objective,
             guarantee,
             _weights(weights, names),
@@ -199,10 +203,16 @@ def _agree(names: tuple[str, ...], lower: Floats, upper: Floats, fixed: Floats) 
             )
 
 
-def _promise(total: float | Mapping[str, float], names: tuple[str, ...]) -> Floats:
+def as_promises(total: float | Mapping[str, float], names: tuple[str, ...]) -> Floats:
+    """The promise for each attribute, checked."""
     limits = np.array(for_each(total, names, "total", _positive, hint="; inf for a public one"))
     if np.isinf(limits).all():
         raise ValueError("every total is infinite, expected a finite promise for some attribute")
+    if (limits < LEAST).any():
+        raise InvalidValue(
+            *(Parameter("total"), f" is {limits.min():g}, expected at least {LEAST:g}: "),
+            "below that no number of people is enough to learn anything from their reports",
+        )
     return limits
 
 

@@ -1,0 +1,191 @@
+"""What the best views gain over the known strategies, by the formulas of expected errors, and how long that takes.
+
+    python benchmarks/planner.py [--quick]
+
+Real records lie beside the repository; those that are absent are left out, and said so. Gains are summed variances of
+all marginals of a workload under a known strategy, over those of the plan, whose weights make it minimise that sum.
+Known strategies have even shares, and the better of GRR and OLH for each marginal; "tuned" is the best of splitting and
+sampling with the best shares of all their views. Every total of every plan is worked out again with plain tensors.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+import warnings
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from _history import add, at_least, at_most
+
+import deptriad as dt
+from deptriad.collection.view import View
+from deptriad.planning import known_views
+from deptriad.planning.calibrate import calibrate
+from deptriad.planning.shares import optimal_shares
+from deptriad.planning.workload import Workload
+
+SHARED = Path(os.environ.get("DEPTRIAD_SHARED", Path(__file__).resolve().parents[2] / "shared"))
+APART = {"id", "fnlwgt", "pwgtp", "serialno", "rt", "weights", "wt"}
+"""Columns that are identifiers or weights of records."""
+
+COUNTS = {
+    "cardio": 8,
+    "adult": 8,
+    "acs_2018_14_states": 6,
+    "brfss_diabetes_2015": 8,
+    "cps_spm_2019": 8,
+    "dss_2025": 8,
+    "nist_acs_national_2019": 8,
+}
+"""How many columns are taken of each file, from the left."""
+
+PROMISES = (0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0)
+WORKLOADS: dict[str, list[int]] = {
+    "one-way": [1],
+    "two-way": [2],
+    "both": [1, 2],
+    "three-way": [3],
+}
+QUICK = ("cardio", "adult", "acs_2018_14_states", "brfss_diabetes_2015")
+
+PASSED = {  # of a first prototype: promise -> one-way, two-way
+    "cardio": {1.0: (2.0, 1.5), 3.0: (2.1, 3.9), 6.0: (3.4, 5.0)},
+    "adult": {1.0: (1.27, 1.14), 3.0: (1.22, 1.53), 6.0: (2.2, 2.0)},
+    "acs_2018_14_states": {1.0: (1.18, 1.14), 3.0: (1.08, 1.18), 6.0: (1.8, 1.6)},
+    "brfss_diabetes_2015": {1.0: (2.6, 2.1), 3.0: (3.0, 4.1), 6.0: (3.9, 5.7)},
+}
+"""Gains over one attribute and one pair with even shares that are to be reached."""
+
+
+class Survey(NamedTuple):
+    analysis: dt.Analysis
+    codes: np.ndarray
+
+
+def survey(name: str, columns: int) -> Survey:
+    frame = pd.read_parquet(SHARED / "data" / f"{name}.parquet")
+    frame = frame[[column for column in frame.columns if column.lower() not in APART][:columns]]
+    schema = dt.Schema.infer(frame, bins=8)
+    prior = dt.Prior.from_data(frame, schema, thin="merge")
+    return Survey(dt.analyze(prior), prior.schema.encode(frame))
+
+
+def workload_of(schema: dt.Schema, orders: list[int], epsilon: float) -> Workload:
+    """All marginals of some orders, each with its variance under the best known strategy as its weight."""
+    every = Workload.checked(schema, max(orders)).marginals
+    plain = Workload.checked(schema, [some for some in every if len(some) in orders])
+    best = np.min(list(known_views.strategies(plain, epsilon).values()), axis=0)
+    return Workload.checked(schema, plain.marginals, best.tolist())
+
+
+def tuned(workload: Workload, epsilon: float) -> float:
+    """The summed variance of splitting and sampling with the best shares of all their views."""
+    views = [known_views.splitting(workload, epsilon)]
+    for size in range(1, min(max(workload.order, 2), len(workload.asked)) + 1):
+        views += [view for some in known_views.sampling(workload, epsilon, size) for view in some]
+    rows = np.array([workload.precision(view) for view in views])
+    return optimal_shares(rows, np.ones(len(workload.marginals))).objective
+
+
+def broken(found: Survey, view: View, promise: float) -> bool:
+    """Whether a view tells more than was promised about any attribute, by tensors of all records."""
+    if view.epsilon <= promise or set(view.mechanisms.values()) != {"grr"}:
+        return view.epsilon > promise and len(view.attributes) == 1
+    sizes = found.analysis.schema.sizes
+    places = [found.analysis.schema.index(name) for name in view.attributes]
+    shape = [sizes[place] for place in places]
+    cell = np.ravel_multi_index(tuple(found.codes[:, place] for place in places), shape)
+    for target, size in enumerate(sizes):
+        counts = np.zeros((size, int(np.prod(shape))))
+        np.add.at(counts, (found.codes[:, target], cell), 1.0)
+        some = counts[counts.sum(axis=1) > 0.0]
+        p = (some / some.sum(axis=1, keepdims=True)).reshape(-1, *shape)
+        if view.joint:
+            p = 1.0 + np.expm1(view.epsilon) * p
+        else:
+            for axis, budget in enumerate(view.budgets.values(), 1):
+                p = p.sum(axis=axis, keepdims=True) + np.expm1(budget) * p
+        if np.log(p.max(axis=0) / p.min(axis=0)).max() > promise * (1.0 + 1e-12):
+            return True
+    return False
+
+
+def measured(found: Survey, promise: float, orders: list[int]) -> dict[str, float]:
+    workload = workload_of(found.analysis.schema, orders, promise)
+    start = time.perf_counter()
+    plan = calibrate(
+        *(found.analysis, promise),
+        views="best",
+        marginals=workload.marginals,
+        weights=workload.weights.tolist(),
+    )
+    taken = time.perf_counter() - start
+    own = np.sum(1.0 / sum(view.share * workload.precision(view) for view in plan.views))
+    figures = {
+        strategy: float(variance.sum() / own)
+        for strategy, variance in known_views.strategies(workload, promise).items()
+    }
+    if orders == [1]:
+        sizes = found.analysis.schema.sizes
+        fakes = [known_views.fake_moment(len(sizes), promise, size) for size in sizes]
+        figures["fakes"] = float(np.sum(fakes) / own)
+    alone = calibrate(found.analysis, promise, views="all")
+    whole = sum(alone.expected(some) ** 2 * alone.users for some in workload.marginals)
+    figures |= {
+        "everything at once": float(whole / own),
+        "tuned": tuned(workload, promise) / float(own),
+        "views": len(plan.views),
+        "ratio": plan.optimality,
+        "broken": sum(broken(found, view, promise) for view in plan.views),
+        "seconds": taken,
+    }
+    return figures
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--quick", action="store_true", help="four files, three promises")
+    quick = parser.parse_args().quick
+    warnings.simplefilter("ignore", UserWarning)
+    results: dict[str, Any] = {}
+    goals: dict[str, Any] = {}
+    for name, columns in COUNTS.items():
+        path = SHARED / "data" / f"{name}.parquet"
+        if not path.is_file() or (quick and name not in QUICK):
+            print(f"left out: {path}" + ("" if path.is_file() else " is absent"))
+            continue
+        found = survey(name, columns)
+        print(
+            f"{name}: {len(found.analysis.names)} attributes of {found.analysis.schema.sizes} values"
+        )
+        for promise in (1.0, 3.0, 6.0) if quick else PROMISES:
+            for word, orders in WORKLOADS.items():
+                if quick and word not in ("one-way", "two-way"):
+                    continue
+                figures = measured(found, promise, orders)
+                known = {key: value for key, value in figures.items() if np.isfinite(value)}
+                print(
+                    f"  {promise:g} {word}: " + ", ".join(f"{k} {v:.3g}" for k, v in known.items())
+                )
+                key = f"{name} / {promise:g} / {word}"
+                results[name] = results.get(name, {})
+                results[name].setdefault(f"{promise:g}", {})[word] = known
+                goals |= {
+                    f"{key} / tuned": at_least(0.99),
+                    f"{key} / everything at once": at_least(0.99),
+                    f"{key} / broken": at_most(0),
+                    f"{key} / ratio": at_most(1.01),
+                }
+                if word in ("one-way", "two-way") and promise in PASSED.get(name, {}):
+                    order = orders[0]
+                    strategy = known_views.sampled(order)
+                    goals[f"{key} / {strategy}"] = at_least(PASSED[name][promise][order - 1])
+    add("planner", results, goals)
+
+
+if __name__ == "__main__":
+    main()

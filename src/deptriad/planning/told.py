@@ -1,0 +1,149 @@
+"""Told: what a view tells about every attribute by the prior's joint tables, exactly for GRR (maths §10.3).
+
+Inside a search these numbers are floats to steer by; what a plan promises is computed again, rounded outward.
+Importing this module imports numba: do so inside functions.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from deptriad.analysis.prior import Prior
+from deptriad.planning import _view_kernels
+from deptriad.tables.joint import Joint
+from deptriad.utils.arrays import Floats, Integers
+
+
+class Tables:
+    """The joint tables of a prior: whatever is needed is counted, at once where the records are kept in memory.
+
+    Where they are not, each set of attributes is a pass over the data, and ``largest`` is 2: a view of two attributes,
+    and a target.
+    """
+
+    def __init__(self, prior: Prior) -> None:
+        self.prior = prior
+        names, sizes = prior.names, prior.schema.sizes
+        own = [prior.joint([name]).target_values(name) for name in names]
+        self.rows = [
+            np.array([prior.schema[name].values.index(value) for value in values])
+            for name, values in zip(names, own, strict=True)
+        ]
+        self.first = np.cumsum([0, *(rows.size for rows in self.rows)])
+        self._every = np.cumsum([0, *sizes])
+        self._kept = np.concatenate(
+            [begin + rows for begin, rows in zip(self._every[:-1], self.rows, strict=True)]
+        )
+        kept = prior.records.kept if prior.records else None
+        self.largest = len(names) if kept or len(prior.sources) > 1 else 2
+        self._joints: dict[tuple[int, ...], Joint] = {}
+        self._codes: tuple[Integers, Floats] | None = None
+        if kept:
+            codes, number = np.unique(kept[0], axis=1, return_inverse=True)
+            weights = np.asarray(np.bincount(number.ravel(), weights=kept[1]), dtype=np.float64)
+            self._codes = np.ascontiguousarray(codes.T, dtype=np.int64), weights
+
+    def told(self, places: Sequence[int]) -> Told:
+        """What is told about every attribute by those in some places."""
+        sizes = [self.prior.schema.sizes[place] for place in places]
+        table = np.zeros((math.prod(sizes), self.first[-1]))
+        if self._codes is None:
+            for target in range(len(self.rows)):
+                self._given(places, target, table)
+        else:
+            table = self._counted(places, math.prod(sizes))
+            table = table / table.sum(axis=0)
+        return Told(table, self.first, np.array(sizes))
+
+    def _counted(self, places: Sequence[int], cells: int) -> Floats:
+        codes, weights = self._codes  # type: ignore[misc]
+        cell = np.zeros(len(codes), dtype=np.int64)
+        for place in places:
+            cell = cell * self.prior.schema.sizes[place] + codes[:, place]
+        table = np.zeros((cells, int(self._every[-1])))
+        _view_kernels.count_cells(cell, codes, weights, self._every, table)
+        return np.ascontiguousarray(table[:, self._kept])
+
+    def _given(self, places: Sequence[int], target: int, table: Floats) -> None:
+        """Fill in the columns of one target, from a joint table of it and the view."""
+        name, rows = self.prior.names[target], self.rows[target]
+        joint = self.joint([*places, target] if target not in places else places)
+        given = joint.given(name)
+        if target in places:  # the cells whose own value is another one stay 0
+            axis = list(places).index(target)
+            own = np.zeros((rows.size, *(self.prior.schema.sizes[place] for place in places)))
+            np.moveaxis(own, axis + 1, 1)[np.arange(rows.size), rows] = given
+            given = own
+        table[:, self.first[target] : self.first[target + 1]] = given.reshape(rows.size, -1).T
+
+    def joint(self, places: Sequence[int]) -> Joint:
+        """The joint table of some attributes, counted the first time."""
+        key = tuple(places)
+        if key not in self._joints:
+            self.count([key])
+        return self._joints[key]
+
+    def count(self, wanted: Sequence[Sequence[int]]) -> None:
+        """Count many joint tables in one pass."""
+        names = self.prior.names
+        missing = [tuple(places) for places in wanted if tuple(places) not in self._joints]
+        found = self.prior.joints([[names[place] for place in places] for places in missing])
+        self._joints |= dict(zip(missing, found, strict=True))
+
+
+@dataclass(frozen=True)
+class Told:
+    """p(u | x) of the joint values u of a view (rows), for every value x of every target (columns).
+
+    Parameters
+    ----------
+    table
+        A row for each cell, in the order of the view's attributes, the last one fastest.
+    first
+        Where the columns of each target begin; one more at the end.
+    sizes
+        How many values each attribute of the view has.
+    """
+
+    table: Floats
+    first: Integers
+    sizes: Integers
+
+    def totals(self, budgets: Floats) -> tuple[Floats, Integers]:
+        """Of each target ln of the largest ratio of two likelihoods of a report, and where it is: y, x, x'.
+
+        An attribute of the view is a target, too: the likelihoods of its own report are part of its columns.
+        """
+        out = _buffer(self.table.size).reshape(self.table.shape)
+        _view_kernels.likelihoods(self.table, self.sizes, np.expm1(budgets), out)
+        value = np.ones(self.first.size - 1)
+        where = np.full((self.first.size - 1, 3), -1, dtype=np.int64)
+        _view_kernels.worst_ratios(out, self.first, value, where)
+        return np.log(value), where
+
+    def classes(self, column: int, cell: int) -> Floats:
+        """p(u_C = y_C | x) for all sets C of the view's attributes, as a binary number with the last one lowest."""
+        found = np.zeros(1 << self.sizes.size)
+        _view_kernels.matches(self.table, column, cell, self.sizes, found)
+        return found
+
+    def largest_joint_budget(self, promises: Floats, most: float) -> float:
+        """The largest ε of GRR on the joint value: a report y has the likelihood 1 + t·p(y | x)."""
+        gain = _view_kernels.joint_gain(self.table, self.first, np.exp(promises))
+        return min(math.log1p(gain), most)
+
+
+_held = threading.local()
+
+
+def _buffer(size: int) -> Floats:
+    """Room for so many numbers, kept for the next time: fresh memory costs more than the work done in it."""
+    if getattr(_held, "room", np.empty(0)).size < size:
+        _held.room = np.empty(size)
+    found: Floats = _held.room[:size]
+    return found

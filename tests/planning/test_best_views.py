@@ -1,0 +1,230 @@
+"""Plans of views: every promise is kept by an independent check, and no known strategy is better."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import deptriad as dt
+from deptriad.collection.view import View
+from deptriad.planning import known_views
+from deptriad.planning.best_views import reference_cost
+from deptriad.planning.calibrate import calibrate
+from deptriad.planning.told import Tables
+from deptriad.planning.view_budgets import ViewBudgets
+from deptriad.planning.workload import Workload
+from plain_totals import plain_totals
+
+pd = pytest.importorskip("pandas")
+
+ROUNDING = 1e-12
+"""Relative rounding of the plain check, which does not round outward."""
+
+
+def survey(seed, sizes, dependence, rows=800):
+    """Records whose attributes follow the first one, each with some chance; every value occurs."""
+    chance = np.random.default_rng(seed)
+    first = chance.integers(0, 64, rows)
+    codes = np.stack(
+        [
+            np.where(chance.random(rows) < dependence, first % size, chance.integers(0, size, rows))
+            for size in sizes
+        ],
+        axis=1,
+    )
+    codes[: max(sizes)] = np.arange(max(sizes))[:, None] % np.array(sizes)
+    names = [chr(ord("a") + place) for place in range(len(sizes))]
+    schema = dt.Schema(
+        [
+            dt.Attribute(name, [str(code) for code in range(size)], missing="error")
+            for name, size in zip(names, sizes, strict=True)
+        ]
+    )
+    return pd.DataFrame(codes.astype(str), columns=names), schema, codes
+
+
+def analysed(frame, schema, uncertainty=None):
+    return dt.analyze(dt.Prior.from_data(frame, schema, min_records=1), uncertainty)
+
+
+def totals_of(view, schema, codes):
+    places = [schema.index(name) for name in view.attributes]
+    budgets = list(view.budgets.values())
+    return plain_totals(codes, schema.sizes, places, budgets, view.joint)
+
+
+def mean_variance(views, workload, epsilon):
+    """The objective: variances over those of the best known strategies."""
+    precision = sum(view.share * workload.precision(view) for view in views)
+    return float(np.sum(reference_cost(workload, epsilon) / precision))
+
+
+@settings(max_examples=12)
+@given(
+    seed=st.integers(0, 10**6),
+    sizes=st.lists(st.integers(2, 4), min_size=2, max_size=4),
+    dependence=st.sampled_from([0.0, 0.3, 0.8, 1.0]),
+    total=st.sampled_from([0.3, 1.0, 3.0, 6.0]),
+    order=st.integers(1, 3),
+)
+def test_promises_are_kept_and_no_known_strategy_is_better(seed, sizes, dependence, total, order):
+    frame, schema, codes = survey(seed, sizes, dependence)
+    plan = calibrate(analysed(frame, schema), total, views="best", marginals=order)
+    for view in plan.views:
+        if set(view.mechanisms.values()) == {"grr"}:
+            assert (totals_of(view, schema, codes) <= total * (1 + ROUNDING)).all(), view
+        else:
+            assert view.epsilon <= total
+    worst = max(numbers["joint"] for numbers in plan.totals.values())
+    assert worst <= total
+    assert math.fsum(view.share for view in plan.views) == pytest.approx(1.0, abs=1e-12)
+    assert 1.0 <= plan.optimality <= 1.01
+    workload = Workload.checked(schema, order)
+    own = mean_variance(plan.views, workload, total)
+    cost = reference_cost(workload, total)
+    for strategy, variance in known_views.strategies(workload, total).items():
+        assert own <= 1.01 * float(np.sum(cost * variance)), strategy
+
+
+@pytest.mark.parametrize("uncertainty", [dt.Confidence(0.9), dt.Relative(0.1)])
+def test_under_uncertainty_the_tables_themselves_keep_the_promise_with_room(uncertainty):
+    frame, schema, codes = survey(5, [2, 3, 3], 0.5)
+    sure = calibrate(analysed(frame, schema), 2.0, views="best")
+    unsure = calibrate(analysed(frame, schema, uncertainty), 2.0, views="best")
+    for view in unsure.views:
+        if set(view.mechanisms.values()) == {"grr"} and view.epsilon > 2.0:
+            assert (totals_of(view, schema, codes) < 2.0).all()
+    workload = Workload.checked(schema, 2)
+    assert mean_variance(sure.views, workload, 2.0) <= mean_variance(unsure.views, workload, 2.0)
+    assert mean_variance(unsure.views, workload, 2.0) <= 1.01
+
+
+def test_certified_plans_keep_certified_totals():
+    frame, schema, _ = survey(6, [2, 2, 3], 0.2)
+    analysis = analysed(frame, schema)
+    plan = calibrate(analysis, 4.0, guarantee="certified", views="best")
+    assert any(not view.joint and len(view.attributes) > 1 for view in plan.views)
+    for view in plan.views:
+        if view.epsilon > 4.0:
+            totals = [analysis.total(name, view.budgets).certified for name in schema.names]
+            assert max(totals) <= 4.0
+
+
+def test_unequal_promises_are_kept_and_used():
+    frame, schema, codes = survey(7, [2, 3, 2], 0.3)
+    promise = {"a": 0.5, "b": 2.0, "c": 3.0}
+    plan = calibrate(analysed(frame, schema), promise, views="best")
+    limits = np.array([promise[name] for name in schema.names])
+    for view in plan.views:
+        if set(view.mechanisms.values()) == {"grr"}:
+            assert (totals_of(view, schema, codes) <= limits * (1 + ROUNDING)).all()
+        else:
+            assert view.epsilon <= 0.5
+    assert max(view.epsilon for view in plan.views) > 0.5
+
+
+def test_without_a_prior_no_view_tells_more_than_the_smallest_promise():
+    _, schema, _ = survey(8, [2, 3, 5], 0.0)
+    plan = calibrate(schema, {"a": 0.5, "b": 2.0, "c": 3.0})
+    assert all(view.epsilon <= 0.5 for view in plan.views)
+    assert plan.guarantee == "certified"
+    assert math.isfinite(plan.expected(("a", "c")))
+
+
+def test_a_person_is_asked_what_is_allowed():
+    frame, schema, _ = survey(9, [2, 2, 3, 2], 0.3)
+    analysis = analysed(frame, schema)
+    assert max(len(view.attributes) for view in calibrate(analysis, 3.0, views=2).views) <= 2
+    plan = calibrate(analysis, 3.0, views="best", together=[("a", "c")])
+    assert all(len({"a", "c"} & set(view.attributes)) != 1 for view in plan.views)
+    plan = calibrate(analysis, 3.0, views="best", fixed={"b": 0.0})
+    assert all("b" not in view.attributes for view in plan.views)
+    assert plan.expected("b") == math.inf
+    assert plan.totals["b"]["joint"] <= 3.0
+
+
+def test_the_same_plan_comes_out_again():
+    frame, schema, _ = survey(10, [2, 3, 3], 0.4)
+    plans = [calibrate(analysed(frame, schema), 2.0, views="best") for _ in range(2)]
+    assert plans[0] == plans[1]
+
+
+def test_marginals_that_matter_more_have_less_error():
+    frame, schema, _ = survey(11, [2, 3, 3], 0.4)
+    analysis = analysed(frame, schema)
+    wanted = [("a",), ("b", "c")]
+    one, other = (
+        calibrate(analysis, 2.0, views="best", marginals=wanted, weights=weights)
+        for weights in ([1.0, 100.0], [100.0, 1.0])
+    )
+    assert one.expected(("b", "c")) <= other.expected(("b", "c"))
+    assert one.expected("a") >= other.expected("a")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"objective": "even"}, "objective is 'even'"),
+        ({"lower": {"a": 0.1}}, "lower is"),
+        ({"mechanism": "olh"}, "mechanism is 'olh'"),
+        ({"fixed": {"a": 1.0}}, r"fixed\['a'\] is 1"),
+        ({"guarantee": "paired"}, "guarantee is 'paired', an estimate"),
+        ({"views": 1}, "a marginal has 2 attributes"),
+        ({"views": "some"}, "views is 'some'"),
+        ({"marginals": [("a", "z")]}, "names no attribute 'z'"),
+        ({"marginals": []}, "empty"),
+        ({"marginals": 0}, "marginals is 0"),
+        ({"together": [("a",)]}, "two or more"),
+        ({"weights": [1.0]}, "1 numbers for 3 marginals"),
+        ({"views": "all", "marginals": 1}, "marginals is given for plans of views"),
+    ],
+)
+def test_wishes_are_refused_with_a_reason(given, said):
+    frame, schema, _ = survey(12, [2, 2], 0.3)
+    with pytest.raises(ValueError, match=said):
+        calibrate(analysed(frame, schema), 2.0, **{"views": "best", **given})
+
+
+# --- inside a view -----------------------------------------------------------------------------------------------
+
+
+def test_tables_that_are_counted_one_by_one_are_those_counted_at_once():
+    frame, schema, codes = survey(13, [2, 3, 4], 0.4)
+    prior = dt.Prior.from_data(frame, schema, min_records=1)
+    quick, slow = Tables(prior), Tables(prior)
+    slow._codes = None
+    for places in ([0], [1, 2], [0, 1, 2]):
+        one, other = quick.told(places), slow.told(places)
+        np.testing.assert_allclose(one.table, other.table, atol=1e-15)
+        budgets = np.linspace(0.5, 2.0, len(places))
+        truth = plain_totals(codes, schema.sizes, places, budgets, joint=False)
+        np.testing.assert_allclose(one.totals(budgets)[0], truth, rtol=1e-12)
+
+
+def test_budgets_by_price_gain_more_than_even_ones(rng):
+    frame, schema, _ = survey(int(rng.integers(1 << 30)), [2, 3, 2, 4], 0.5)
+    workload = Workload.checked(schema, 2)
+    promises = np.full(4, 2.0)
+    told = Tables(dt.Prior.from_data(frame, schema, min_records=1)).told([0, 1, 2, 3])
+    search = ViewBudgets(told, promises, promises)
+    worth = workload.worth(schema.names, rng.random(len(workload.marginals)))
+    found = search.best(worth)
+    assert (told.totals(found)[0] <= promises * (1 + 1e-5)).all()
+
+    def gained(budgets):
+        own = dict(zip(schema.names, budgets.tolist(), strict=True))
+        view = View(schema.names, own, dict.fromkeys(schema.names, "grr"))
+        return workload.precision(view) @ prices_of(workload, worth)
+
+    assert gained(found) >= gained(search.even) * (1 - 1e-3)
+
+
+def prices_of(workload, worth):
+    """The prices of all marginals again, from those of sets as binary numbers."""
+    names = workload.schema.names
+    price = np.zeros(len(workload.marginals))
+    for places, marginal in workload.inside(names):
+        price[marginal] = worth[sum(1 << (len(names) - 1 - place) for place in places)]
+    return price
