@@ -3,6 +3,8 @@
 # make browser   install chromium (where it may) and axe-core, without which make test skips the page in a browser
 # make coverage  run the suite and say which lines it reached, room by room; the lines themselves in coverage/
 # make fuzz      random tables, boxes and totals against rational arithmetic: FUZZ="--cases 100000 --seed 7"
+# make faults    kills, bad inputs, full disks, two writers, for each command (minutes): FAULTS="--kills 100 --seed 7"
+# make seeds     every random test on 200 seeds (hours): SEEDS="--seeds 20 tests/attacks"
 # make bench     run the benchmarks, and say which figures miss their goal
 # make dist      build the source archive and the wheel into dist/
 # make format    rewrite the code in the project's style
@@ -12,7 +14,8 @@
 # Arguments for pytest: make test PYTEST_ARGS="-k demo"
 
 PYTHON ?= python3
-PYTEST_ARGS ?= -n 2
+PYTEST_ARGS ?= -n 2 --dist worksteal
+SEEDS ?= --seeds 200
 # Named exactly, and installed before whatever could ask for another: some builds fetch gigabytes.
 TORCH ?= torch==2.13.0
 VENV := .venv
@@ -21,7 +24,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 unexport PYTHONPATH PYTHONHOME
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint types rooms browser coverage fuzz bench dist format clean
+.PHONY: help demo test lint types rooms browser coverage fuzz faults seeds bench dist format clean
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
@@ -62,6 +65,12 @@ coverage: $(VENV)/.dev
 
 fuzz: $(VENV)/.dev
 	@$(BIN)/python tests/fuzz.py $(FUZZ)
+
+faults: $(VENV)/.dev
+	@$(BIN)/python tests/faults.py $(FAULTS)
+
+seeds: $(VENV)/.dev
+	@$(BIN)/python -m pytest -q $(PYTEST_ARGS) $(SEEDS)
 
 bench: $(VENV)/.dev
 	@for file in $(sort $(filter-out benchmarks/_%,$(wildcard benchmarks/*.py))); do \

@@ -34,10 +34,36 @@ def shared_dir() -> Path:
     return folder
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--seeds",
+        type=int,
+        help="run random tests only, those with the fixture rng on so many seeds",
+    )
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    seeds = metafunc.config.getoption("--seeds")
+    if seeds and "rng" in metafunc.fixturenames:
+        metafunc.parametrize("rng", range(1, seeds + 1), indirect=True, ids="seed-{}".format)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """With --seeds: without the tests that chance has no part in."""
+    if config.getoption("--seeds"):
+        items[:] = [item for item in items if "rng" in item.fixturenames or _drawn(item)]
+
+
+def _drawn(item: pytest.Item) -> bool:
+    return hasattr(getattr(item, "obj", None), "hypothesis")
+
+
 @pytest.fixture
-def rng() -> np.random.Generator:
+def rng(request: pytest.FixtureRequest) -> np.random.Generator:
     """A fresh generator; its seed is printed, and so shown when the test fails."""
-    seed = int(os.environ.get("DEPTRIAD_SEED", secrets.randbits(32)))
+    seed = getattr(request, "param", None)
+    if seed is None:
+        seed = int(os.environ.get("DEPTRIAD_SEED", secrets.randbits(32)))
     print(f"to run this again: DEPTRIAD_SEED={seed}")
     return np.random.default_rng(seed)
 

@@ -15,7 +15,7 @@ MODULES = [module.name for module in pkgutil.walk_packages(deptriad.__path__, "d
 def test_examples(name):
     if name.startswith("deptriad.cli"):
         pytest.importorskip("typer")
-    if name == "deptriad.report.plots":
+    if name in ("deptriad.report.plots", "deptriad.report.chain_plot"):
         pytest.importorskip("matplotlib")
     if name == "deptriad.attacks.tabtransformer":
         pytest.importorskip("torch")

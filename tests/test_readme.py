@@ -42,7 +42,9 @@ RUNS |= {page: "\n".join(found) for page, text in DOCS.items() if (found := bloc
 
 
 def test_there_is_something_to_run():
-    assert {"data", "totals", "budgets", "collection", "attack", "plots", "report"} <= set(RUNS)
+    assert {"data", "totals", "budgets", "collection", "attack", "plots", "report", "time"} <= set(
+        RUNS
+    )
     assert all(list(said(block)) for block in RUNS.values())
 
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from deptriad.analysis.prior import Prior
     from deptriad.attacks.result import AttackResult
     from deptriad.attacks.run import attack, attack_all
+    from deptriad.chains.chain import Chain
+    from deptriad.chains.result import ChainTotals
     from deptriad.collection.accuracy_study import marginal_study
     from deptriad.collection.marginal import Marginal
     from deptriad.collection.sample import Sample
@@ -37,11 +39,17 @@ if TYPE_CHECKING:
     from deptriad.data.schema import Schema
     from deptriad.planning.calibrate import calibrate
     from deptriad.planning.plan import Plan
+    from deptriad.planning.promise import promise
+    from deptriad.report.chain_plot import plot_chain
     from deptriad.report.plots import plot_leakage, plot_plan, plot_profile, plot_totals
+    from deptriad.tables.joint import Joint
+    from deptriad.tables.joint_box import JointBox
     from deptriad.tables.table import Box, Conditional
     from deptriad.tables.uncertainty import Absolute, Confidence, Relative, Spread
+    from deptriad.totals.joint import joint_leakage
     from deptriad.totals.proof import Proof, verify
     from deptriad.totals.totals import Total, Totals, target_total
+    from deptriad.utils.threads import set_threads
     from deptriad.witnesses.attained import attained
     from deptriad.witnesses.interactions import Interactions, interactions
     from deptriad.witnesses.result import Witness
@@ -55,11 +63,15 @@ __all__ = [
     "AttackResult",
     "Attribute",
     "Box",
+    "Chain",
+    "ChainTotals",
     "Conditional",
     "Confidence",
     "Counts",
     "Explanation",
     "Interactions",
+    "Joint",
+    "JointBox",
     "LeakageMatrix",
     "Marginal",
     "Plan",
@@ -82,15 +94,19 @@ __all__ = [
     "attained",
     "calibrate",
     "interactions",
+    "joint_leakage",
     "leakage",
     "leakages",
     "marginal_study",
     "metrics",
+    "plot_chain",
     "plot_leakage",
     "plot_plan",
     "plot_profile",
     "plot_totals",
     "profile",
+    "promise",
+    "set_threads",
     "simulate",
     "target_total",
     "triad",
@@ -108,6 +124,8 @@ _HOME = {
     "analysis.prior": ("Prior",),
     "attacks.result": ("AttackResult",),
     "attacks.run": ("attack", "attack_all"),
+    "chains.chain": ("Chain",),
+    "chains.result": ("ChainTotals",),
     "collection.accuracy_study": ("marginal_study",),
     "collection.marginal": ("Marginal",),
     "collection.sample": ("Sample",),
@@ -131,11 +149,17 @@ _HOME = {
     "data.schema": ("Schema",),
     "planning.calibrate": ("calibrate",),
     "planning.plan": ("Plan",),
+    "planning.promise": ("promise",),
+    "report.chain_plot": ("plot_chain",),
     "report.plots": ("plot_leakage", "plot_plan", "plot_profile", "plot_totals"),
+    "tables.joint": ("Joint",),
+    "tables.joint_box": ("JointBox",),
     "tables.table": ("Box", "Conditional"),
     "tables.uncertainty": ("Absolute", "Confidence", "Relative", "Spread"),
+    "totals.joint": ("joint_leakage",),
     "totals.proof": ("Proof", "verify"),
     "totals.totals": ("Total", "Totals", "target_total"),
+    "utils.threads": ("set_threads",),
     "witnesses.attained": ("attained",),
     "witnesses.interactions": ("Interactions", "interactions"),
     "witnesses.result": ("Witness",),

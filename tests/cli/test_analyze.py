@@ -8,6 +8,7 @@ import pytest
 pytest.importorskip("typer")
 import deptriad as dt
 from command_line import leaks_in, listing, shown, strict_json
+from deptriad.utils.text import rounded_up
 
 
 def test_analyze_shows_the_worst_leaks_first(run, survey, tmp_path):
@@ -166,6 +167,33 @@ def test_totals_are_explained_and_the_paper_is_warned_of(run, xor):
     _, output, _ = run("analyze", "coins.csv", "--totals")
     assert "attained" not in output
     assert "Warning" not in output
+
+
+def test_bounds_are_shown_by_what_is_assumed(run, survey, tmp_path):
+    """Three bounds side by side, each rounded up, and what each takes for granted."""
+    arguments = ("analyze", "survey.csv", "--schema", "schema.json", "--totals")
+    code, output, _ = run(*arguments)
+    assert code == 0
+    table = output.partition("The bound, by what is assumed")[2]
+    analysis = dt.analyze(dt.Prior.from_data(tmp_path / "survey.csv", survey))
+    free, grr = analysis.totals(1.0), analysis.totals(1.0, mechanisms="grr")
+    each = [(free[name].certified, grr[name].certified, grr[name].joint) for name in analysis.names]
+    for name, bounds in zip(analysis.names, each, strict=True):
+        row = next(line.split() for line in table.splitlines() if line.split()[:1] == [name])
+        assert row == [name, *(rounded_up(bound) for bound in bounds)]
+        assert bounds[2] <= bounds[1] <= bounds[0]
+    assert min(joint - pairs for _, pairs, joint in each) < -0.01
+    assert min(pairs - free for free, pairs, _ in each) < -0.01
+    for words in (
+        "any mechanism, from pairs: ",
+        "GRR, from pairs: ",
+        "GRR, joint table: exact, if",
+    ):
+        assert words in table
+    _, output, _ = run(*arguments, "--json")
+    for name, total in grr.items():
+        by_grr = {"certified": total.certified, "joint": total.joint}
+        assert bracket(output, name)["grr"] == by_grr
 
 
 def test_witness_and_certificate_are_about_the_same_people(run, tmp_path):

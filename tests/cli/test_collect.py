@@ -10,7 +10,12 @@ def test_reports_of_a_plan_estimate_what_was_said(run, plan, tmp_path):
     code, output, _ = run("perturb", "plan.json", "survey.csv", "--out", "r.parquet", "--seed", "1")
     assert code == 0
     assert "600 reports are in r.parquet" in output
-    code, output, _ = run("estimate", "plan.json", "r.parquet", "sex", "job", "--json")
+    code, _, errors = run("estimate", "plan.json", "r.parquet", "sex", "job", "--json")
+    assert code == 1
+    assert "was perturbed with a seed" in one_line(errors)
+    assert "--seeded" in one_line(errors)
+    arguments = ("estimate", "plan.json", "r.parquet", "sex", "job", "--json", "--seeded")
+    code, output, _ = run(*arguments)
     assert code == 0
     found = strict_json(output)
     assert found["attributes"] == ["sex", "job"]
@@ -18,9 +23,29 @@ def test_reports_of_a_plan_estimate_what_was_said(run, plan, tmp_path):
     assert sum(each["share"] for each in found["estimates"]) == pytest.approx(1)
     cooks = [row for row in found["estimates"] if row["values"] == {"sex": "f", "job": "cook"}]
     assert cooks[0]["from"] - 0.05 <= 1 / 3 <= cooks[0]["to"] + 0.05
-    code, output, _ = run("estimate", "plan.json", "r.parquet", "sex", "--post", "raw")
+    assert "with a seed" in found["note"]
+    code, output, _ = run("estimate", "plan.json", "r.parquet", "sex", "--post", "raw", "--seeded")
     assert code == 0
     assert "standard error" in output
+
+
+def test_records_in_place_of_reports_are_refused_or_it_is_said_what_was_not_checked(
+    run, plan, tmp_path
+):
+    pd = pytest.importorskip("pandas")
+    pd.read_csv(tmp_path / "survey.csv").to_parquet(tmp_path / "raw.parquet")
+    code, _, errors = run("estimate", "plan.json", "raw.parquet", "sex")
+    assert code == 1
+    assert "raw.parquet carries no mark" in one_line(errors)
+    assert "--unmarked" in one_line(errors)
+    code, output, _ = run(
+        "estimate", "plan.json", "raw.parquet", "sex", "--unmarked", "--implausible"
+    )
+    assert code == 0
+    assert "Note: " in output
+    code, output, _ = run("estimate", "plan.json", "survey.csv", "sex", "--implausible", "--json")
+    assert code == 0
+    assert strict_json(output)["note"]
 
 
 def test_reports_are_secure_unless_a_seed_is_given(run, plan, tmp_path):

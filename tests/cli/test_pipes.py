@@ -141,9 +141,9 @@ def test_shells_complete_the_attributes_of_a_plan(tmp_path):
     schema = dt.Schema([dt.Attribute("sex", ["f", "m"], missing="error")])
     numbers = dict.fromkeys(("own", "paired", "pairwise", "certified", "budgets"), 1.0)
     one = {"sex": 1.0}
-    dt.Plan(schema, one, {"sex": "grr"}, one, "certified", "even", {"sex": numbers}).save(
-        tmp_path / "plan.json"
-    )
+    dt.Plan.asking_all(
+        schema, one, {"sex": "grr"}, one, "certified", "even", {"sex": numbers}
+    ).save(tmp_path / "plan.json")
     assert completions("deptriad estimate plan.json r.parquet s", tmp_path) == ["sex"]
 
 

@@ -187,7 +187,15 @@ def test_the_promise_rereads_the_plans(visit, html):
     for place, certified in enumerate(last["certified"]):
         text = totals.nth(place).locator("td").nth(3).inner_text()
         assert 0 <= float(text) - certified + 1e-12 <= 1e-3  # bounds are rounded up
+    levels = page.locator("#levels-table tbody tr")
+    for place, joint in enumerate(last["levels"]["joint"]):
+        bounds = [float(text) for text in levels.nth(place).locator("td").all_inner_texts()]
+        expected = (last["certified"][place], last["levels"]["pairs"][place], joint)
+        for text, bound in zip(bounds[:3], expected, strict=True):
+            assert 0 <= text - bound + 1e-12 <= 1e-3
+    assert page.locator("#levels").is_visible()
     page.click("label:has(input[value=splitting])")
+    assert page.locator("#levels").is_hidden()  # they are about the plan's budgets
     first = totals.first.locator("td").nth(2).inner_text()
     assert 0 <= float(first) - last["splitting"]["certified"][0] + 1e-12 <= 1e-3
 

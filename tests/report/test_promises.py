@@ -27,6 +27,22 @@ def test_plans_keep_their_promises_and_are_what_calibrate_says(held, analysis):
     assert asked["file"] == plan.to_json() + "\n"
 
 
+def test_bounds_by_what_is_assumed_are_those_of_totals(held, analysis):
+    for each in held["promises"]:
+        budgets = dict(zip(analysis.names, each["budgets"], strict=True))
+        grr = analysis.totals(budgets, mechanisms="grr").values()
+        assert each["levels"]["pairs"] == [total.certified for total in grr]
+        assert each["levels"]["joint"] == [total.joint for total in grr]
+        assert (None in each["levels"]["joint"]) == bool(each["levels"]["reasons"])
+
+
+def test_of_large_joint_tables_only_the_promise_asked_for_has_them(analysis, monkeypatch):
+    monkeypatch.setattr(promises, "PROMISES", (1.0, 2.0))
+    monkeypatch.setattr(promises, "LEVELS_AT_ALL", 1)
+    found = promises.searched(analysis, 2.0, None, None, 1000, None, lambda: None)
+    assert [each["levels"] is None for each in found] == [True, False]
+
+
 def test_many_attributes_get_fewer_promises():
     assert promises.promises_of(2.0, 100) == sorted({*promises.FEWER_PROMISES, 2.0})
 

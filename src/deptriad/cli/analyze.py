@@ -120,9 +120,14 @@ TRIAD = ("alpha", "beta", "phi", "delta")
 
 
 class Bracket(NamedTuple):
-    """What all releases together give away about one target: from what is attained to what is certain."""
+    """What all releases together give away about one target: from what is attained to what is certain.
+
+    ``grr`` is the total if all reports are by GRR: it has a smaller bound from pairs, and an exact one from the joint
+    table where that is small enough.
+    """
 
     total: Total
+    grr: Total
     attained: float | None
 
 
@@ -130,11 +135,9 @@ def _brackets(
     found: Analysis, budgets: Mapping[str, float], attained: Mapping[str, Witness]
 ) -> list[Bracket]:
     with progress_bar("certifying totals"):
-        totals = found.totals(budgets)
-    return [
-        Bracket(total, total.own + max(attained[name].overall, 0.0) if name in attained else None)
-        for name, total in totals.items()
-    ]
+        totals, grr = found.totals(budgets), found.totals(budgets, mechanisms="grr")
+    facts = {name: max(each.overall, 0.0) + totals[name].own for name, each in attained.items()}
+    return [Bracket(total, grr[name], facts.get(name)) for name, total in totals.items()]
 
 
 def _witnesses(
@@ -164,7 +167,7 @@ def _show_brackets(brackets: Sequence[Bracket], worst: Witness | None) -> None:
     ]
     table = number_table(["about"], headings)
     table.title, table.title_justify = "All releases together", "left"
-    for total, attained in brackets:
+    for total, _, attained in brackets:
         own, *others = (up(getattr(total, name)) for name in NUMBERS)
         # a lower bound is rounded down
         fact = [] if attained is None else [rounded_down(attained)]
@@ -183,11 +186,12 @@ def _show_brackets(brackets: Sequence[Bracket], worst: Witness | None) -> None:
         "odds moved at most: whatever one knew before, all reports of a person together change the odds between two\n"
         "possible answers by no larger factor, e^certified."
     )
+    _show_levels(brackets)
     if worst:
         screen.print(escape(f"\n{worst}"))
     low = [
         (total, attained)
-        for total, attained in brackets
+        for total, _, attained in brackets
         if attained is not None and total.pairwise < attained
     ]
     for total, attained in sorted(low, key=lambda each: each[0].pairwise - each[1])[:5]:
@@ -197,6 +201,26 @@ def _show_brackets(brackets: Sequence[Bracket], worst: Witness | None) -> None:
         )
     if len(low) > 5:
         screen.print(f"The same holds for {len(low) - 5} more.")
+
+
+def _show_levels(brackets: Sequence[Bracket]) -> None:
+    """The three bounds side by side: the more one is willing to assume, the smaller."""
+    screen = console()
+    headings = ["any mechanism\nfrom pairs", "GRR\nfrom pairs", "GRR\njoint table"]
+    table = number_table(["about"], headings)
+    table.title, table.title_justify = "\nThe bound, by what is assumed", "left"
+    for total, grr, _ in brackets:
+        exact = "–" if grr.joint is None else up(grr.joint)
+        bounds = (up(total.certified), up(grr.certified), exact)
+        table.add_row(escape(printable(total.target)), *bounds)
+    screen.print(table, end="")
+    screen.print(
+        "any mechanism, from pairs: certified, as above; it needs to know how answers occur in pairs, and no more.\n"
+        "GRR, from pairs: every answer is reported by GRR.\n"
+        "GRR, joint table: exact, if DATA is right about how all answers occur together, too."
+    )
+    for reason in sorted({each.grr.joint_reason for each in brackets if each.grr.joint is None}):
+        screen.print(f"–: {escape(reason)}.")
 
 
 def _in_json(
@@ -229,10 +253,19 @@ def _in_json(
 
 
 def _in_bracket(bracket: Bracket) -> dict[str, Any]:
-    total, attained = bracket
+    total, grr, attained = bracket
     numbers = {name: getattr(total, name) for name in NUMBERS}
+    by_grr: dict[str, Any] = {"certified": grr.certified, "joint": grr.joint}
+    if grr.joint is None:
+        by_grr["joint_reason"] = grr.joint_reason
     odds = _odds(total.certified)
-    return {"target": total.target, "witness": attained, **numbers, "odds_at_most": odds}
+    return {
+        "target": total.target,
+        "witness": attained,
+        **numbers,
+        "grr": by_grr,
+        "odds_at_most": odds,
+    }
 
 
 def _odds(nats: float) -> float:

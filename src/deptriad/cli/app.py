@@ -2,14 +2,12 @@
 
 import json
 import os
-import signal
 import sys
-import threading
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from importlib.metadata import version
-from io import TextIOWrapper
 from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any
@@ -23,13 +21,19 @@ from rich.table import Table
 from typer.core import TyperGroup
 
 from deptriad.analysis.leakage_matrix import Leak
+from deptriad.cli.interruption import tidily
 from deptriad.cli.words import reason
 from deptriad.data import readers
 from deptriad.utils.files import spelt
+from deptriad.utils.progress import BEFORE_COMPILING
 from deptriad.utils.text import printable, rounded_up, times
 
 UNLIMITED = 10_000
 """Columns of output that is piped: lines stay whole for whatever reads them."""
+
+
+COMPILING = 60
+"""Seconds that it may take on two quiet cores to compile all that commands use, an estimate; one needs a part of it."""
 
 
 class Commands(TyperGroup):
@@ -100,21 +104,20 @@ app = typer.Typer(
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line on ``arguments``, or on those of this process."""
-    for stream in (sys.stdout, sys.stderr):  # a terminal without Greek letters shows others instead
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="replace")
-    if threading.current_thread() is threading.main_thread():
-        # as an exception, so that unfinished files are removed
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    try:
-        try:
-            app(arguments, prog_name="deptriad")
-        finally:
-            sys.stdout.flush()
-    except BrokenPipeError:
-        # whoever read had enough, as `head` has; what Python still wants to flush goes nowhere
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise SystemExit(1) from None
+    if _say_that_it_compiles not in BEFORE_COMPILING:
+        BEFORE_COMPILING.append(_say_that_it_compiles)
+    with tidily():
+        app(arguments, prog_name="deptriad")
+
+
+@cache
+def _say_that_it_compiles() -> None:
+    """Once, and only to people: without a word they would take it for broken."""
+    if sys.stderr.isatty():
+        typer.echo(
+            f"compiling, once: up to about {COMPILING} s; `deptriad compile` does it beforehand",
+            err=True,
+        )
 
 
 def _show_version(wanted: bool) -> None:

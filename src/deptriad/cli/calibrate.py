@@ -2,7 +2,7 @@
 
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.markup import escape
@@ -52,12 +52,40 @@ def _calibrate(
         ),
     ] = "utility",
     guarantee: Annotated[
-        Guarantee,
+        Guarantee | None,
         typer.Option(
-            help="Which total keeps the promise: certified, a bound; or paired or pairwise, estimates.",
+            help="Which total keeps the promise: joint, exact for joint tables; certified, a bound for all with these "
+            "pairs; or paired or pairwise, estimates, for --views all. By default joint for the best views, else "
+            "certified.",
             metavar="WHICH",
         ),
-    ] = "certified",
+    ] = None,
+    views: Annotated[
+        str,
+        typer.Option(
+            help="all: everybody is asked everything. best: each person is asked a few answers, drawn by chance, for "
+            "the least error. A number: the same with at most so many answers.",
+            metavar="WHICH",
+        ),
+    ] = "all",
+    marginals: Annotated[
+        int,
+        typer.Option(min=1, help="With --views best: all marginals of up to so many answers."),
+    ] = 2,
+    marginal: Annotated[
+        Names,
+        typer.Option(
+            help="Instead, one marginal that is wanted, such as sex,age; may be repeated.",
+            metavar="NAMES",
+        ),
+    ] = None,
+    together: Annotated[
+        Names,
+        typer.Option(
+            help="Answers that one person gives together, such as sex,age; may be repeated.",
+            metavar="NAMES",
+        ),
+    ] = None,
     mechanism: Annotated[
         MechanismName,
         typer.Option(help="What reports each answer; auto is the more exact of grr and olh."),
@@ -73,14 +101,14 @@ def _calibrate(
     force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Find a budget for each answer, so that all answers together keep a promise about each.
+    """Find who is asked what with which budgets, so that all that a person reports keeps a promise about each answer.
 
     DATA must be data that may be used for this, such as last year's public release. The plan holds the schema, the
     budgets and the totals; it is JSON to read, and clients and the aggregator use the same one.
     """
     refuse_place(plan, "--plan", data, schema, force=force)
     promises = by_name(total_of, "--total-of")
-    limits = {
+    limits: dict[str, Any] = {
         "fixed": by_name(fixed, "--fixed"),
         "lower": by_name(lower, "--lower"),
         "upper": by_name(upper, "--upper"),
@@ -99,6 +127,9 @@ def _calibrate(
             dict.fromkeys(found.names, total) | promises,
             objective,
             guarantee,
+            views=_views(views),
+            marginals=[_listed(each) for each in marginal] if marginal else marginals,
+            together=[_listed(each) for each in together or ()],
             **limits,
             mechanism=mechanism,
             users=users,
@@ -116,11 +147,20 @@ def _calibrate(
     screen.print(f"\nThe plan is in [bold]{escape(str(plan))}[/]", soft_wrap=True)
 
 
+def _views(given: str) -> Any:
+    """Which views: a word or a number."""
+    return int(given) if given.isdecimal() else given
+
+
+def _listed(given: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in given.split(","))
+
+
 def _in_words(plan: Plan) -> str:
     """What the promise means to someone who has never met an ε."""
     kinds = {promise for promise in plan.total.values() if isfinite(promise)}
     about = {kind: [name for name in plan.names if plan.total[name] == kind] for kind in kinds}
-    sure = "at most" if plan.guarantee == "certified" else "by this estimate at most"
+    sure = "at most" if plan.guarantee in ("certified", "joint") else "by this estimate at most"
     lines = [
         f"In words: all reports of a person together move the odds between two answers about {which} {sure} "
         f"{times(promise)} times (e^{promise:g})."

@@ -83,15 +83,37 @@ def _estimate(
         ),
     ] = "norm_sub",
     level: Annotated[float, options.number("Level of the confidence intervals.")] = 0.95,
+    unmarked: Annotated[
+        bool, typer.Option("--unmarked", help="Take a Parquet file that carries no mark of a plan.")
+    ] = False,
+    seeded: Annotated[
+        bool, typer.Option("--seeded", help="Take reports that a seed was used for.")
+    ] = False,
+    implausible: Annotated[
+        bool,
+        typer.Option(
+            "--implausible", help="Take reports that the law of the mechanisms all but rules out."
+        ),
+    ] = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Estimate how many people gave each answer, or each combination of answers, from their reports."""
+    """Estimate how many people gave each answer, or each combination of answers, from their reports.
+
+    Reports are read batch by batch. A file that `deptriad perturb` wrote carries a mark of its plan; of reports without
+    one it is checked whether they can be reports of the plan at all, and said what that leaves open.
+    """
     as_share(level, "--level")
     with progress_bar("reading reports"):
-        found = Plan.load(plan).estimate(reports, attributes, post)
+        allowed = {"unmarked": unmarked, "seeded": seeded, "implausible": implausible}
+        found = Plan.load(plan).estimate(reports, attributes, post, **allowed)
     rows = _rows(found, level)
     if as_json:
-        content = {"attributes": list(found.attributes), "reports": found.n, "post": post}
+        content = {
+            "attributes": list(found.attributes),
+            "reports": found.n,
+            "post": post,
+            "note": found.note,
+        }
         show_json(content | {"estimates": rows})
         return
     names = [escape(printable(name)) for name in found.attributes]
@@ -105,6 +127,8 @@ def _estimate(
     screen.print(
         f"Estimates from {found.n:,} reports. The errors are those of perturbing; who was asked is not in them."
     )
+    if found.note:
+        screen.print(f"Note: {escape(found.note)}.")
 
 
 def _rows(found: Marginal, level: float) -> list[dict[str, Any]]:

@@ -47,7 +47,7 @@ def table(size: int) -> dt.Conditional:
 @cache
 def box(size: int) -> Box:
     """The same, known up to 10 %."""
-    return dt.Relative(MARGIN).box(sine.table(size))
+    return dt.Relative(MARGIN).box(table(size))
 
 
 def seconds(action: Callable[[], object]) -> float:

@@ -479,7 +479,22 @@
     table("totals-table", ["answer", ...(attained ? ["attained, at least"] : []), "paired, estimate", "pairwise, estimate", "certified, at most", "promise"],
       names.map((title, i) => [title, ...(attained ? [shown(attained[i], Math.floor)] : []),
         shown(used.paired[i]), shown(used.pairwise[i]), shown(used.certified[i]), shown(plan.total)]));
+    showLevels(plan);
     showVerdict(plan, used, attained);
+  }
+
+  function showLevels(plan) {
+    const { levels } = plan;
+    $("levels").hidden = way !== "plan" || !levels;
+    if ($("levels").hidden) return;
+    const others = names.filter((_, i) => plan.budgets[i] > 0 && plan.mechanisms[i] !== "grr").length;
+    $("levels-note").textContent = [
+      others ? `At the plan’s budgets. The plan itself blurs ${others} of ${n} answers in another way: the bounds for GRR are not about it.` : "At the plan’s budgets; it blurs every answer by GRR.",
+      ...levels.reasons.map((reason) => `–: ${reason}.`),
+    ].join(" ");
+    table("levels-table", ["answer", "any blurring, from pairs", "GRR, from pairs", "GRR, joint table", "promise"],
+      names.map((title, i) => [title, shown(plan.certified[i]), shown(levels.pairs[i]),
+        levels.joint[i] === null ? "–" : shown(levels.joint[i]), shown(plan.total)]));
   }
 
   function showVerdict(plan, used, attained) {

@@ -353,7 +353,8 @@ def plot_plan(plan: Plan, ax: Axes | None = None) -> Axes:
     >>> import deptriad as dt
     >>> schema = dt.Schema([dt.Attribute("sex", ["f", "m"], missing="error")])
     >>> numbers = dict(own=1.0, paired=1.0, pairwise=1.0, certified=1.0, budgets=1.0)
-    >>> plan = dt.Plan(schema, {"sex": 1.0}, {"sex": "grr"}, {"sex": 1.0}, "certified", "even", {"sex": numbers})
+    >>> one, grr = {"sex": 1.0}, {"sex": "grr"}
+    >>> plan = dt.Plan.asking_all(schema, one, grr, one, "certified", "even", {"sex": numbers})
     >>> dt.plot_plan(plan).get_title()
     'Budgets under a promise of 1'
     """

@@ -25,6 +25,9 @@ MANY = 25
 SEARCH_AT_ALL = 500_000
 """Records times attributes up to which witnesses are looked for at every promise, and not only at the one asked for."""
 
+LEVELS_AT_ALL = 1_000_000
+"""Joint cells up to which bounds by what is assumed are worked out at every promise, not only at the one asked for."""
+
 
 def promises_of(total: float, attributes: int) -> list[float]:
     """The grid, with the promise that was asked for."""
@@ -55,6 +58,8 @@ def searched(
         if coded is not None and (small or promise == total):
             attained = _attained(analysis, coded, plan, rng)
         found.append(_promise(analysis, plan, promise, attained))
+        if promise == total or _cells(analysis) <= LEVELS_AT_ALL:
+            found[-1]["levels"] = _levels(analysis, plan)
         done()
     return found
 
@@ -72,6 +77,7 @@ def _promise(
         "budgets": [plan.budgets[name] for name in names],
         "mechanisms": [plan.mechanisms[name] for name in names],
         "attained": attained,
+        "levels": None,
         **{key: [each[key] for each in totals] for key in ("paired", "pairwise", "certified")},
         "errors": [row.error for row in compared],
         "splitting": {
@@ -83,6 +89,20 @@ def _promise(
             "errors": [row.splitting_error for row in compared],
         },
         "file": plan.to_json() + "\n",
+    }
+
+
+def _cells(analysis: Analysis) -> int:
+    return math.prod(attribute.size for attribute in analysis.schema)
+
+
+def _levels(analysis: Analysis, plan: Plan) -> dict[str, list[Any]]:
+    """The bounds at the plan's budgets if all answers are reported by GRR: from pairs, and from their joint table."""
+    totals = analysis.totals(plan.budgets, mechanisms="grr").values()
+    return {
+        "pairs": [each.certified for each in totals],
+        "joint": [each.joint for each in totals],
+        "reasons": sorted({each.joint_reason for each in totals if each.joint is None}),
     }
 
 

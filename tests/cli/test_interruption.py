@@ -1,0 +1,66 @@
+"""Runs that end early: Ctrl-C while importing, SIGTERM, an output that is closed or full."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("typer")
+COMMAND = [sys.executable, "-c", "from deptriad.cli import main; main()"]
+
+
+def ended(*arguments, **streams):
+    return subprocess.run([*COMMAND, *arguments], stderr=subprocess.PIPE, text=True, **streams)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="streams of POSIX")
+def test_a_closed_output_is_said_in_a_line():
+    done = ended("rivals", preexec_fn=lambda: os.close(1))
+    assert done.returncode == 1
+    assert done.stderr.startswith("deptriad: the output is closed")
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is full")
+@pytest.mark.parametrize("arguments", [("rivals",), ("--help",)])
+def test_a_full_output_is_said_in_a_line(arguments):
+    with open("/dev/full", "w") as full:
+        done = ended(*arguments, stdout=full)
+    assert done.returncode == 1
+    assert "No space left" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+WHILE_IMPORTING = """
+import os, signal, sys, time
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == "rich.table":  # half way through the imports
+            os.kill(os.getpid(), signal.{name})
+            time.sleep(10)
+
+sys.meta_path.insert(0, Finder())
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started this may ignore it
+from deptriad.cli import main
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_who_is_interrupted_while_importing_ends_without_a_word(name):
+    code = WHILE_IMPORTING.format(name=name)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == -getattr(signal, name)
+    assert done.stdout + done.stderr == ""
+
+
+def test_importing_keeps_the_usual_handler():
+    code = (
+        "import signal; usual = signal.default_int_handler; signal.signal(signal.SIGINT, usual); import deptriad.cli; "
+        "print(signal.getsignal(signal.SIGINT) is usual)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "True\n", done.stderr
