@@ -1,6 +1,7 @@
 # make demo      set up, analyse a real survey, write a page to look at
 # make test      set up, lint, check types and which room imports which, run the whole suite
 # make browser   install chromium (where it may) and axe-core, without which make test skips the page in a browser
+# make docs      build the site from docs/ into docs/_build/html; every warning is an error
 # make coverage  run the suite and say which lines it reached, room by room; the lines themselves in coverage/
 # make fuzz      random tables, boxes and totals against rational arithmetic: FUZZ="--cases 100000 --seed 7"
 # make faults    kills, bad inputs, full disks, two writers, for each command (minutes): FAULTS="--kills 100 --seed 7"
@@ -24,7 +25,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 unexport PYTHONPATH PYTHONHOME
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint types rooms browser coverage fuzz faults seeds bench dist format clean
+.PHONY: help demo test lint types rooms browser docs coverage fuzz faults seeds bench dist format clean
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
@@ -59,6 +60,11 @@ browser: | $(VENV)/.made
 	@npm install --silent --no-fund --no-audit --prefix $(VENV)/browser axe-core >/dev/null 2>&1 || \
 		{ echo "axe-core does not install here: it needs npm and its registry" >&2; exit 1; }
 
+docs: $(VENV)/.dev
+	@echo "== docs"
+	@$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
+
 coverage: $(VENV)/.dev
 	@$(BIN)/python -m pytest -q $(PYTEST_ARGS) --cov=deptriad --cov-report=html:coverage
 	@$(BIN)/python tests/helpers/coverage_by_room.py
@@ -88,7 +94,7 @@ format: $(VENV)/.dev
 	@$(BIN)/ruff format --quiet
 
 clean:
-	@rm -rf $(VENV) dist build demo coverage .coverage .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	@rm -rf $(VENV) dist build demo coverage docs/_build docs/reference/names .coverage .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	@find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 # The environment. Each stamp is older than pyproject.toml exactly when the packages may have changed.
