@@ -37,6 +37,9 @@ ROUNDS = 16
 CLOSE = 1e-6
 """Relative distance at which a bracket of prices or shares is closed."""
 
+FAINT = 1e-140
+"""Shares and prices below this are not told apart: the product of two of them would be lost, and no bracket close."""
+
 
 class Choice(NamedTuple):
     """What a pair holds of each source: its a and λ, the B and A of two points, and how much the first counts."""
@@ -234,6 +237,8 @@ def _even_prices(q, lower, counts, epsilon, tolerance, share):
 def _bracketed(q, lower, counts, epsilon, share, mean):
     """The same by bisection on the price, around the mean one: where terms have kinks prices jump."""
     small, large = SMALL_SHARE * share, np.ones(epsilon.size)
+    for i in range(epsilon.size):
+        small[i] = max(small[i], FAINT)
     low, high = small.copy(), large.copy()
     cheap, dear = mean * 1e-3, mean * 1e3
     while dear > cheap * (1.0 + CLOSE):
@@ -280,7 +285,7 @@ def _reference(a, epsilon, points, tolerance, choice):
         for k in range(counts[i]):
             q[i, k] = min(max((mass_at(upper[i, k], masses) - own) / whole, -1.0), 1.0)
     near, price = _even_prices(q, lower, counts, epsilon, tolerance, choice.share)
-    if not near and price > 0.0:
+    if not near and price > FAINT:
         before = choice.share.copy()
         worth = 0.0
         for i in range(epsilon.size):
