@@ -1,0 +1,1 @@
+"""The plan on people's own devices: the script, the survey page, the collector."""
