@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import time
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,10 @@ import deptriad as dt
 from deptriad.mechanisms.expected_error import Utility
 from deptriad.paper.data import STATE, Library
 from deptriad.paper.states import Survey
-from deptriad.planning.calibrate import calibrate
 from deptriad.planning.constraints import constraints
+
+calibrate = partial(dt.calibrate, views="all")
+"""Everybody is asked everything."""
 
 SHARED = Path(os.environ.get("DEPTRIAD_SHARED", Path(__file__).resolve().parents[2] / "shared"))
 TOTAL = 3.0

@@ -110,7 +110,9 @@ def test_mistakes_are_told(run, arguments, code, said):
 
 def test_what_only_its_own_report_tells_about_is_named_by_the_option(run):
     prior = dt.Prior.from_data("survey.csv", SCHEMA, min_records=0)
-    dt.calibrate(dt.analyze(prior), total=0.6, fixed={"b": 0.0, "c": 0.0}).save("plan.json")
+    dt.calibrate(dt.analyze(prior), total=0.6, marginals=1, fixed={"b": 0.0, "c": 0.0}).save(
+        "plan.json"
+    )
     code, _, errors = run("--targets", "a")
     assert code == 1
     assert "every question is about 'a' itself" in errors

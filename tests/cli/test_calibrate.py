@@ -17,7 +17,7 @@ def test_help_of_calibrate(run):
 
 def test_calibrate_writes_a_plan_that_keeps_the_promise(run, survey, tmp_path):
     arguments = ("calibrate", "survey.csv", "--schema", "schema.json", "--total", "3")
-    code, output, _ = run(*arguments, "--plan", "mine.json")
+    code, output, _ = run(*arguments, "--views", "all", "--plan", "mine.json")
     assert code == 0
     for word in ("certified", "splitting", "mine.json"):
         assert word in output
@@ -31,7 +31,7 @@ def test_calibrate_takes_promises_and_budgets_by_name(run, survey, tmp_path):
     code, output, _ = run(
         *("calibrate", "survey.csv", "--schema", "schema.json", "--total", "3", "--json"),
         *("--total-of", "sex=2", "--fixed", "pay=0.5", "--guarantee", "pairwise"),
-        *("--objective", "even", "--plan", "mine.json"),
+        *("--objective", "even", "--views", "all", "--plan", "mine.json"),
     )
     assert code == 0
     plan = dt.Plan.load(tmp_path / "mine.json")
@@ -53,11 +53,17 @@ def test_calibrate_takes_promises_and_budgets_by_name(run, survey, tmp_path):
         (("--total", "3", "--total-of", "pya=1"), "--total-of names no attribute 'pya'"),
         (("--total", "3", "--importance", "pya=1"), "--importance names no attribute 'pya'"),
         (("--total", "3", "--total-of", "pay=0"), "--total-of pay is 0.0, expected one number > 0"),
-        (("--total", "3", "--lower", "pay=-1"), "--lower pay is -1.0"),
-        (("--total", "3", "--lower", "pay=2", "--upper", "pay=1"), "--upper pay is 1"),
-        (("--total", "3", "--upper", "pay=0"), "say --fixed pay=0"),
+        (("--total", "3", "--views", "all", "--lower", "pay=-1"), "--lower pay is -1.0"),
+        (
+            ("--total", "3", "--views", "all", "--lower", "pay=2", "--upper", "pay=1"),
+            "--upper pay is 1",
+        ),
+        (("--total", "3", "--views", "all", "--upper", "pay=0"), "say --fixed pay=0"),
         (("--total", "3", "--plan", "none/plan.json"), "there is no folder none"),
-        (("--total", "0.3", "--fixed", "sex=1"), "the smallest total that works is"),
+        (
+            ("--total", "0.3", "--views", "all", "--fixed", "sex=1"),
+            "the smallest total that works is",
+        ),
     ],
 )
 def test_wishes_that_cannot_be_are_refused_and_leave_no_plan(run, survey, tmp_path, wrong, said):
@@ -71,12 +77,12 @@ def test_calibrate_takes_limits_importance_and_mechanism(run, survey, tmp_path):
     code, *_ = run(
         *("calibrate", "survey.csv", "--schema", "schema.json", "--total", "3"),
         *("--lower", "sex=0.2", "--upper", "pay=0.9", "--importance", "job=5"),
-        *("--mechanism", "oue", "--plan", "mine.json"),
+        *("--views", "all", "--mechanism", "oue", "--plan", "mine.json"),
     )
     assert code == 0
     analysis = dt.analyze(dt.Prior.from_data(tmp_path / "survey.csv", survey))
     limits = {"lower": {"sex": 0.2}, "upper": {"pay": 0.9}, "weights": {"job": 5.0}}
-    wanted = dt.calibrate(analysis, 3.0, mechanism="oue", **limits)
+    wanted = dt.calibrate(analysis, 3.0, views="all", mechanism="oue", **limits)
     assert dt.Plan.load(tmp_path / "mine.json").digest == wanted.digest
 
 
@@ -88,7 +94,7 @@ def test_the_promise_is_said_in_words(run, survey):
     assert "about sex at most 2.719 times (e^1)" in output
     assert "about job at most 20.09 times (e^3)" in output
     assert "about pay" not in output
-    _, output, _ = run(*start, "--guarantee", "pairwise")
+    _, output, _ = run(*start, "--views", "all", "--guarantee", "pairwise")
     assert "by this estimate at most 20.09 times" in output
 
 

@@ -189,7 +189,7 @@ def test_it_is_attacked_and_audited(kind, own, people, rng):
 def test_it_is_planned_with(kind, own, people, rng, tmp_path):
     counts, frame = counts_of(people), frame_of(people, SCHEMA)
     analysis = dt.analyze(dt.Prior.from_data(frame, SCHEMA))
-    plan = dt.calibrate(analysis, 6.0, mechanism=own)
+    plan = dt.calibrate(analysis, 6.0, views="all", mechanism=own)
     assert set(plan.mechanisms.values()) == {own}
     assert max(each.certified for each in analysis.totals(plan.budgets).values()) <= 6.0
     plan.save(tmp_path / "plan.json")

@@ -71,7 +71,7 @@ def mean_variance(views, workload, epsilon):
 )
 def test_promises_are_kept_and_no_known_strategy_is_better(seed, sizes, dependence, total, order):
     frame, schema, codes = survey(seed, sizes, dependence)
-    plan = calibrate(analysed(frame, schema), total, views="best", marginals=order)
+    plan = calibrate(analysed(frame, schema), total, marginals=order)
     for view in plan.views:
         if set(view.mechanisms.values()) == {"grr"}:
             assert (totals_of(view, schema, codes) <= total * (1 + ROUNDING)).all(), view
@@ -91,8 +91,8 @@ def test_promises_are_kept_and_no_known_strategy_is_better(seed, sizes, dependen
 @pytest.mark.parametrize("uncertainty", [dt.Confidence(0.9), dt.Relative(0.1)])
 def test_under_uncertainty_the_tables_themselves_keep_the_promise_with_room(uncertainty):
     frame, schema, codes = survey(5, [2, 3, 3], 0.5)
-    sure = calibrate(analysed(frame, schema), 2.0, views="best")
-    unsure = calibrate(analysed(frame, schema, uncertainty), 2.0, views="best")
+    sure = calibrate(analysed(frame, schema), 2.0)
+    unsure = calibrate(analysed(frame, schema, uncertainty), 2.0)
     for view in unsure.views:
         if set(view.mechanisms.values()) == {"grr"} and view.epsilon > 2.0:
             assert (totals_of(view, schema, codes) < 2.0).all()
@@ -104,7 +104,7 @@ def test_under_uncertainty_the_tables_themselves_keep_the_promise_with_room(unce
 def test_certified_plans_keep_certified_totals():
     frame, schema, _ = survey(6, [2, 2, 3], 0.2)
     analysis = analysed(frame, schema)
-    plan = calibrate(analysis, 4.0, guarantee="certified", views="best")
+    plan = calibrate(analysis, 4.0, guarantee="certified")
     assert any(not view.joint and len(view.attributes) > 1 for view in plan.views)
     for view in plan.views:
         if view.epsilon > 4.0:
@@ -115,7 +115,7 @@ def test_certified_plans_keep_certified_totals():
 def test_unequal_promises_are_kept_and_used():
     frame, schema, codes = survey(7, [2, 3, 2], 0.3)
     promise = {"a": 0.5, "b": 2.0, "c": 3.0}
-    plan = calibrate(analysed(frame, schema), promise, views="best")
+    plan = calibrate(analysed(frame, schema), promise)
     limits = np.array([promise[name] for name in schema.names])
     for view in plan.views:
         if set(view.mechanisms.values()) == {"grr"}:
@@ -137,9 +137,9 @@ def test_a_person_is_asked_what_is_allowed():
     frame, schema, _ = survey(9, [2, 2, 3, 2], 0.3)
     analysis = analysed(frame, schema)
     assert max(len(view.attributes) for view in calibrate(analysis, 3.0, views=2).views) <= 2
-    plan = calibrate(analysis, 3.0, views="best", together=[("a", "c")])
+    plan = calibrate(analysis, 3.0, together=[("a", "c")])
     assert all(len({"a", "c"} & set(view.attributes)) != 1 for view in plan.views)
-    plan = calibrate(analysis, 3.0, views="best", fixed={"b": 0.0})
+    plan = calibrate(analysis, 3.0, fixed={"b": 0.0})
     assert all("b" not in view.attributes for view in plan.views)
     assert plan.expected("b") == math.inf
     assert plan.totals["b"]["joint"] <= 3.0
@@ -147,7 +147,7 @@ def test_a_person_is_asked_what_is_allowed():
 
 def test_the_same_plan_comes_out_again():
     frame, schema, _ = survey(10, [2, 3, 3], 0.4)
-    plans = [calibrate(analysed(frame, schema), 2.0, views="best") for _ in range(2)]
+    plans = [calibrate(analysed(frame, schema), 2.0) for _ in range(2)]
     assert plans[0] == plans[1]
 
 
@@ -156,7 +156,7 @@ def test_marginals_that_matter_more_have_less_error():
     analysis = analysed(frame, schema)
     wanted = [("a",), ("b", "c")]
     one, other = (
-        calibrate(analysis, 2.0, views="best", marginals=wanted, weights=weights)
+        calibrate(analysis, 2.0, marginals=wanted, weights=weights)
         for weights in ([1.0, 100.0], [100.0, 1.0])
     )
     assert one.expected(("b", "c")) <= other.expected(("b", "c"))
@@ -184,7 +184,7 @@ def test_marginals_that_matter_more_have_less_error():
 def test_wishes_are_refused_with_a_reason(given, said):
     frame, schema, _ = survey(12, [2, 2], 0.3)
     with pytest.raises(ValueError, match=said):
-        calibrate(analysed(frame, schema), 2.0, **{"views": "best", **given})
+        calibrate(analysed(frame, schema), 2.0, **given)
 
 
 # --- inside a view -----------------------------------------------------------------------------------------------

@@ -5,16 +5,19 @@ import hashlib
 import json
 import math
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
 
 import deptriad as dt
 from deptriad.mechanisms import expected_error
-from deptriad.planning.calibrate import calibrate
 from deptriad.planning.plan import Plan
 
 pd = pytest.importorskip("pandas")
+
+calibrate = partial(dt.calibrate, views="all")
+"""Everybody is asked everything."""
 
 HOSTILE = ["<script>alert(1)</script>", "\x1b[31mred\nline", '__import__("os")', "ünï'\""]
 

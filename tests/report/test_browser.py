@@ -207,7 +207,7 @@ def test_downloads_are_read_by_the_library(visit, analysis, tmp_path):
             visit.page.click(f"#get-{what}")
         files[what] = tmp_path / waiting.value.suggested_filename
         waiting.value.save_as(files[what])
-    assert dt.Plan.load(files["plan"]).budgets == dt.calibrate(analysis, 2.5).budgets
+    assert dt.Plan.load(files["plan"]).budgets == dt.calibrate(analysis, 2.5, views="all").budgets
     assert dt.Schema.load(files["schema"]) == analysis.schema
     loaded = dt.Analysis.load(files["triads"])
     assert loaded.schema == analysis.schema

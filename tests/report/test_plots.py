@@ -221,7 +221,9 @@ def test_odds_stand_above_totals(analysis):
 
 
 def test_a_plan_stands_beside_splitting(analysis):
-    plan = dt.calibrate(analysis, {"sex": 2.0, "age": 3.0, "job": math.inf}, fixed={"age": 0.0})
+    plan = dt.calibrate(
+        analysis, {"sex": 2.0, "age": 3.0, "job": math.inf}, fixed={"age": 0.0}, views="all"
+    )
     ax = drawn(dt.plot_plan(plan))
     assert line(ax, "plan")[0].tolist() == list(plan.budgets.values())
     assert line(ax, "splitting")[0] == pytest.approx(2.0 / 3)
@@ -233,7 +235,7 @@ def test_a_plan_stands_beside_splitting(analysis):
 
 
 def all_plots(analysis, ax=None):
-    plan = dt.calibrate(analysis, 2.0)
+    plan = dt.calibrate(analysis, 2.0, views="all")
     yield dt.plot_leakage(analysis, ax=ax)
     yield dt.plot_profile(analysis.table(*analysis.pairs[0]), ax=ax)
     yield dt.plot_totals(analysis.totals(1.0), ax=ax)

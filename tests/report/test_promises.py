@@ -21,7 +21,7 @@ def test_plans_keep_their_promises_and_are_what_calibrate_says(held, analysis):
         assert part == each["total"] / len(analysis.names)
         split = analysis.totals(part)
         assert each["splitting"]["certified"] == [total.certified for total in split.values()]
-    plan = dt.calibrate(analysis, 2.5)
+    plan = dt.calibrate(analysis, 2.5, views="all")
     asked = held["promises"][held["asked"]]
     assert asked["budgets"] == list(plan.budgets.values())
     assert asked["file"] == plan.to_json() + "\n"

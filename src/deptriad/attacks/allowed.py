@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,11 +14,17 @@ from deptriad.analysis.analysis import Analysis
 from deptriad.collection.question import Question
 from deptriad.collection.sample_with_fakes import SampleWithFakes
 from deptriad.collection.strategy import Strategy
+from deptriad.mechanisms import GRR
 from deptriad.tables.table import Conditional
+from deptriad.totals.joint import joint_leakage
 from deptriad.totals.shared_target import Table
 from deptriad.totals.totals import target_total
+from deptriad.utils.arrays import Floats
 from deptriad.utils.rounding import sum_up
 from deptriad.utils.text import printable
+
+MOST_CELLS = 1 << 22
+"""Cells of a joint table that is worth counting."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +59,10 @@ class OfRecords:
             target_values=[aim.values[row] for row in rows],
         )
 
+    def joint(self, questions: Sequence[Question], target: str) -> Floats | None:
+        """How many records have which value of the target and which answers, an axis each; None for a huge table."""
+        return _joint(self.strategy, self.codes, np.ones(len(self.codes)), questions, target)
+
 
 @dataclass(frozen=True)
 class OfAnalysis:
@@ -78,6 +89,38 @@ class OfAnalysis:
             return None
         return self.analysis.table(question.name, target)
 
+    def joint(self, questions: Sequence[Question], target: str) -> Floats | None:
+        """The same of the prior's own records; None where it has none, or they are not taken as they are."""
+        prior, schema = self.analysis.prior, self.strategy.schema
+        if prior is None or prior.records is None or len(prior.sources) > 1:
+            return None
+        names = list(dict.fromkeys([target, *(name for each in questions for name in each.names)]))
+        sizes = (schema[name].size for name in names)
+        if self.analysis.uncertainty is not None or math.prod(sizes) > MOST_CELLS:
+            return None
+        counts = np.asarray(prior.joint(names).counts, dtype=np.float64)
+        cells = np.argwhere(counts)
+        codes = np.zeros((len(cells), len(schema)), dtype=np.int64)
+        codes[:, [schema.index(name) for name in names]] = cells
+        return _joint(self.strategy, codes, counts[tuple(cells.T)], questions, target)
+
+
+def _joint(
+    strategy: Strategy,
+    codes: NDArray[Any],
+    weights: Floats,
+    questions: Sequence[Question],
+    target: str,
+) -> Floats | None:
+    """The weight of all records with a value of the target and some answers, an axis each; None for a huge table."""
+    shape = strategy.schema[target].size, *(each.mechanism.size for each in questions)
+    if math.prod(shape) > MOST_CELLS:
+        return None
+    own = codes[:, strategy.schema.index(target)].astype(np.int64)
+    answers = [strategy.values(each, codes) for each in questions]
+    cells = np.ravel_multi_index((own, *answers), shape)
+    return np.bincount(cells, weights, minlength=math.prod(shape)).reshape(shape)
+
 
 Tables = OfRecords | OfAnalysis
 """Where the tables p(answer | target) come from."""
@@ -86,9 +129,10 @@ Tables = OfRecords | OfAnalysis
 def allowed(strategy: Strategy, target: str, own: bool, tables: Tables) -> Allowed:
     """The bound about one target, from what the strategy claims to spend.
 
-    Who is asked which view does not depend on the record, so that no ratio is above the largest of a view's. Where a
-    view asks attributes each by itself, it is the certified total (maths §5); of one value for all of them, the leakage
-    of that. With fakes only one report is true, and the likelihood of anything seen is a mean over which it is.
+    Who is asked which view does not depend on the record, so that no ratio is above the largest of a view's. Where all
+    that is seen of a view is by GRR and the records are known, that is exact (maths §10.3). Else it is the certified
+    total (maths §5) where a view asks attributes each by itself; of one value for all of them, the leakage of that.
+    With fakes only one report is true, and the likelihood of anything seen is a mean over which it is.
 
     Parameters
     ----------
@@ -114,10 +158,14 @@ def allowed(strategy: Strategy, target: str, own: bool, tables: Tables) -> Allow
     if isinstance(strategy, SampleWithFakes):
         views = [(place,) for place in range(len(strategy.questions))]
     shown = [[place for place in view if seen[place]] for view in views]
-    nats = [_of_view(strategy, places, found, target) for places in shown if places]
+    certified = [_of_view(strategy, places, found, target) for places in shown if places]
+    exact = [_exactly(strategy, places, tables, target) for places in shown if places]
+    nats = [min(each) for each in zip(certified, exact, strict=True)]
     most = "" if len(views) == 1 else "the largest of all views: "
     what = "the certified total of what is seen"
-    if all(len(view) < 2 for view in views):
+    if nats and max(nats) < max(certified):
+        what = "what is seen of it tells no more, exactly for GRR and else certified"
+    elif all(len(view) < 2 for view in views):
         most, what = "", "the largest leakage of one question"
     return Allowed(max([0.0, *nats]), f"{most}{what}, {source}", covered)
 
@@ -130,6 +178,16 @@ def _of_view(
     known = {str(place): found[place] for place in places if found[place] is not None}
     rest = sum_up(budget for place, budget in budgets.items() if str(place) not in known)
     return _together({name: budgets[int(name)] for name in known}, known, rest, target)  # type: ignore[arg-type]
+
+
+def _exactly(strategy: Strategy, places: list[int], tables: Tables, target: str) -> float:
+    """What reports of one view tell if all are by GRR, from joint counts; ∞ where that is not known."""
+    questions = [strategy.questions[place] for place in places]
+    if any(type(each.mechanism) is not GRR for each in questions):
+        return math.inf
+    counts = tables.joint(questions, target)
+    budgets = [each.mechanism.epsilon for each in questions]
+    return math.inf if counts is None else joint_leakage(counts, budgets)
 
 
 def _together(

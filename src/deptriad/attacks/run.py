@@ -28,7 +28,7 @@ def attack(
     strategy: Any,
     target: str,
     attacker: str | Attacker = "bayes",
-    own: bool = False,
+    own: bool | None = None,
     train: float = 0.5,
     analysis: Analysis | None = None,
     ceiling: bool = True,
@@ -55,8 +55,9 @@ def attack(
         "tabtransformer" (PyTorch), which learn from reports; or any object with the methods of
         ``deptriad.attacks.attacker.Attacker``.
     own
-        Whether the attacker also sees the target's own report. Without it, and where one question is asked of each
-        user, the answer to a question about the target is hidden.
+        Whether the attacker also sees what reports the target itself. Without it, answers to questions about the target
+        are hidden, those to questions about several attributes as one value, too. By default only where all questions
+        are about the target and others as one value, so that nothing else would be left to see.
     train
         Share of the records to learn from.
     analysis
@@ -112,7 +113,7 @@ def attack_all(
     strategy: Any,
     targets: Sequence[str] | None = None,
     attacker: str | Attacker = "bayes",
-    own: bool = False,
+    own: bool | None = None,
     train: float = 0.5,
     analysis: Analysis | None = None,
     ceiling: bool = True,
@@ -155,7 +156,8 @@ def attack_all(
             if progress:
                 progress(start + done, steps * len(aims))
 
-        each = Target(field, name, own, attacker, analysis, ceiling, level, len(aims))
+        shown = _as_one_value(asked, name) if own is None else own
+        each = Target(field, name, shown, attacker, analysis, ceiling, level, len(aims))
         results.append(each.result(show, kind))
     if progress:
         progress(steps * len(aims), steps * len(aims))
@@ -179,13 +181,17 @@ def _check(attacker: Any, train: Any, level: Any, rng: Any) -> None:
     as_share(level, "level", 0.95)
 
 
-def _targets(asked: Strategy, targets: Sequence[str] | None, own: bool) -> list[str]:
+def _targets(asked: Strategy, targets: Sequence[str] | None, own: bool | None) -> list[str]:
     if isinstance(targets, str):
         raise ValueError(f"targets is {targets!r}, expected a list of names: [{targets!r}]")
     aims = list(dict.fromkeys(asked.schema.names if targets is None else targets))
     if not aims:
         raise ValueError("targets is empty, expected the name of at least one attribute")
-    hidden = [name for name in aims if not own and _all_about(asked, name)]
+    hidden = [
+        name
+        for name in aims
+        if not own and _all_about(asked, name) and not (own is None and _as_one_value(asked, name))
+    ]
     if hidden and (targets is not None or len(hidden) == len(aims)):
         raise InvalidValue(
             f"every question is about {hidden[0]!r} itself, so that nothing is left to see: attack it with ",
@@ -198,6 +204,12 @@ def _all_about(asked: Strategy, name: str) -> bool:
     """Whether no question is about others only; a name that there is not is refused."""
     target = asked.schema[name].name
     return all(target in question.names for question in asked.questions)
+
+
+def _as_one_value(asked: Strategy, name: str) -> bool:
+    """Whether all questions are about an attribute, and some about others with it: there is one report of all."""
+    several = any(len(question.names) > 1 for question in asked.questions)
+    return several and _all_about(asked, name)
 
 
 def _coded(records: Any, asked: Strategy, aims: Sequence[str]) -> NDArray[Any]:

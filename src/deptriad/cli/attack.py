@@ -66,7 +66,7 @@ def _attack(
     asked = _splitting(known) if split else known
     with progress_bar("attacking") as show:
         found = attack_all(
-            data, asked, targets, attacker, own, sample=sample, rng=rng, progress=show
+            data, asked, targets, attacker, own or None, sample=sample, rng=rng, progress=show
         )
     content = {"strategy": "splitting" if split else "plan"} | found.facts()
     if out is not None:

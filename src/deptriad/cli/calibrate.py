@@ -13,6 +13,7 @@ from deptriad.cli.data import analysed, attributes_of, by_name
 from deptriad.mechanisms import mechanisms
 from deptriad.planning.calibrate import calibrate
 from deptriad.planning.plan import Guarantee, Objective, Plan
+from deptriad.planning.view_wishes import refuse_for_views
 from deptriad.planning.wishes import refuse_wishes
 from deptriad.utils.text import printable, times
 
@@ -63,11 +64,11 @@ def _calibrate(
     views: Annotated[
         str,
         typer.Option(
-            help="all: everybody is asked everything. best: each person is asked a few answers, drawn by chance, for "
-            "the least error. A number: the same with at most so many answers.",
+            help="best: each person is asked a few answers, drawn by chance, for the least error. A number: the "
+            "same with at most so many answers. all: everybody is asked everything.",
             metavar="WHICH",
         ),
-    ] = "all",
+    ] = "best",
     marginals: Annotated[
         int,
         typer.Option(min=1, help="With --views best: all marginals of up to so many answers."),
@@ -119,6 +120,9 @@ def _calibrate(
     named = promises or any(limits.values())
     names = attributes_of(data, schema, by, weight, query) if named else ("any",)
     # said now, and not after all records were counted
+    if views != "all":
+        lower_upper = {name: limits[name] for name in ("lower", "upper")}
+        refuse_for_views(objective=objective, **lower_upper, mechanism=mechanism)
     refuse_wishes(names, dict.fromkeys(names, total) | promises, **limits)
     found = analysed(data, schema, by, weight, query, how_sure, min_records, thin)
     with progress_bar("calibrating budgets") as show:

@@ -78,7 +78,8 @@ def _surveys() -> None:
             analysis = dt.analyze(prior, uncertainty)
             analysis.totals(1.0)
             for guarantee in ("certified", "paired", "pairwise"):
-                dt.calibrate(analysis, total=2.0, guarantee=guarantee)
+                dt.calibrate(analysis, total=2.0, guarantee=guarantee, views="all")
+            dt.calibrate(analysis, total=2.0)
         dt.witness(path, 1.0, "a", schema=schema)
         dt.interactions(path, 1.0, schema=schema)
 

@@ -111,7 +111,7 @@ def marginal_study(
         Numbers of attributes of the marginals.
     strategies
         By name, a function of budget and k that makes a strategy or a plan; ``usual(schema)`` by default. Add
-        ``{"plan": lambda epsilon, k: calibrate(analysis, epsilon, mechanism="grr")}``. One that never reports
+        ``{"plan": lambda epsilon, k: calibrate(analysis, epsilon, marginals=k)}``. One that never reports
         attributes together (one attribute, fakes) is given the product of its one-way marginals, as if attributes were
         independent.
     repetitions

@@ -52,12 +52,12 @@ def _plans(work: Work, budgets: Sequence[float]) -> dict[str, Maker]:
     made: dict[tuple[str, float], Any] = {}
     for epsilon in budgets:
         made[PAPER_PLAN, epsilon] = dt.calibrate(
-            known, epsilon, "paper", "pairwise", mechanism="grr"
+            known, epsilon, "paper", "pairwise", views="all", mechanism="grr"
         )
         made[PAPER_AWARE, epsilon] = dt.calibrate(
-            uncertain, epsilon, "paper", "pairwise", mechanism="grr"
+            uncertain, epsilon, "paper", "pairwise", views="all", mechanism="grr"
         )
-        made[BOUND_PLAN, epsilon] = dt.calibrate(known, epsilon, mechanism="grr")
+        made[BOUND_PLAN, epsilon] = dt.calibrate(known, epsilon, views="all", mechanism="grr")
     return {name: _maker(made, name) for name in PLANS}
 
 

@@ -37,8 +37,12 @@ def plans_of(survey: Survey, steps: int) -> dict[str, Any]:
         "LTM, nominal": lambda: descend(nominal, by_ltm(nominal), PROMISE, steps),
         "triad, nominal": lambda: descend(nominal, by_triads(nominal), PROMISE, steps),
         "triad, uncertainty-aware": lambda: descend(robust, by_triads(robust), PROMISE, steps),
-        "certified, nominal": lambda: list(dt.calibrate(nominal, PROMISE).budgets.values()),
-        "certified, uncertainty-aware": lambda: list(dt.calibrate(aware, PROMISE).budgets.values()),
+        "certified, nominal": lambda: list(
+            dt.calibrate(nominal, PROMISE, views="all").budgets.values()
+        ),
+        "certified, uncertainty-aware": lambda: list(
+            dt.calibrate(aware, PROMISE, views="all").budgets.values()
+        ),
     }
     found = {}
     for name, way in ways.items():
@@ -65,7 +69,7 @@ def fate_of(
     own = survey.actual[state]
     found: dict[str, Any] = {
         "pairwise": descend(own, by_ltm(own), PROMISE, steps).tolist(),  # by CPL*, as the paper
-        "certified": list(dt.calibrate(own, PROMISE).budgets.values()),
+        "certified": list(dt.calibrate(own, PROMISE, views="all").budgets.values()),
     }
     for name, guarantee in PLANS.items():
         budgets = dict(zip(EIGHT.names, plans[name]["budgets"], strict=True))

@@ -72,7 +72,11 @@ def _strategy(name: str, budget: float, analysis: Analysis) -> Any:
     if name == SPLIT:
         return Split(NINE, budget, "grr")
     return calibrate(
-        analysis, budget, mechanism="grr", guarantee="pairwise" if name == SUM else "certified"
+        analysis,
+        budget,
+        views="all",
+        mechanism="grr",
+        guarantee="pairwise" if name == SUM else "certified",
     )
 
 

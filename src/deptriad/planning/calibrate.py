@@ -23,7 +23,7 @@ def calibrate(
     objective: Objective = "utility",
     guarantee: Guarantee | None = None,
     *,
-    views: Literal["best", "all"] | int = "all",
+    views: Literal["best", "all"] | int = "best",
     marginals: int | Sequence[str | Sequence[str]] = 2,
     together: Sequence[Sequence[str]] = (),
     weights: Mapping[str, float] | Sequence[float] | None = None,
@@ -107,7 +107,7 @@ def calibrate(
     True
     >>> min(plan.budgets.values()) >= 1.0
     True
-    >>> best = calibrate(analysis, total=3.0, views="best")
+    >>> best = calibrate(analysis, total=3.0)
     >>> best.expected(("a", "b")) < plan.expected(("a", "b"))
     True
     """

@@ -41,6 +41,16 @@ def refuse_for_all(marginals: object, together: object, weights: object) -> None
             )
 
 
+def refuse_for_views(**given: object) -> None:
+    """Refuse wishes that only make sense where everybody is asked everything."""
+    for name, value in given.items():
+        if value and value != DEFAULTS[name]:
+            raise InvalidValue(
+                *(Parameter(name), f" is {value!r}, but {REASONS[name]}: drop it, or say "),
+                Parameter("views", "'all'"),
+            )
+
+
 @dataclass(frozen=True)
 class ViewWishes:
     """The promise, the marginals and what a person may be asked."""
@@ -72,12 +82,7 @@ class ViewWishes:
             )
         analysis = given if isinstance(given, Analysis) else None
         schema = given.schema if isinstance(given, Analysis) else given
-        for name, value in refused.items():
-            if value != DEFAULTS[name]:
-                raise InvalidValue(
-                    *(Parameter(name), f" is {value!r}, but {REASONS[name]}: drop it, or say "),
-                    Parameter("views", "'all'"),
-                )
+        refuse_for_views(**refused)
         most = None
         if views not in ("best", "all"):
             if isinstance(views, str):

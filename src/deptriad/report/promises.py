@@ -52,7 +52,7 @@ def searched(
     coded = None if records is None else coded_frame(records, analysis.schema, weight)[0]
     found = []
     for promise in promises_of(total, len(analysis.names)):
-        plan = calibrate(analysis, promise, users=users)
+        plan = calibrate(analysis, promise, views="all", users=users)
         small = coded is not None and coded.codes.size <= SEARCH_AT_ALL
         attained = None
         if coded is not None and (small or promise == total):
