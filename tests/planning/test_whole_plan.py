@@ -59,6 +59,46 @@ def test_the_plan_is_one_of_several_views_above_the_promise(plan):
         _ = plan.budgets
 
 
+def test_who_wins_is_said_by_the_numbers(plan):
+    found = plan.compare()
+    strategies = {rival.strategy: rival for rival in found.rivals}
+    assert set(strategies) == {
+        "splitting",
+        "one attribute",
+        "one pair as one value",
+        "one attribute with fakes",
+        "everything at once",
+    }
+    pairs = [names for names in plan.marginals if len(names) == 2]
+    for name, kept in (
+        ("splitting", dt.Split(SCHEMA, TOTAL)),
+        ("one pair as one value", dt.Sample(SCHEMA, TOTAL, k=2)),
+    ):
+        own = sum(1.0 / sum(v.share * v.precision(p, SCHEMA) for v in kept.views) for p in pairs)
+        mine = sum(plan.expected(p) ** 2 * plan.users for p in pairs)
+        assert strategies[name].two_way == pytest.approx(
+            own / mine, rel=0.02
+        )  # mechanisms may differ a little
+    everything = dt.calibrate(
+        dt.analyze(dt.Prior.from_data(people(4_000, 1), SCHEMA)), TOTAL, views="all"
+    )
+    assert plan.everything == pytest.approx(everything.budgets)
+    assert found.best.two_way > 2.0
+    assert found.verdict.startswith("Using how answers depend on each other pays")
+    assert str(found.verdict) in repr(found)
+
+
+def test_where_dependence_buys_nothing_it_is_said():
+    chance = np.random.default_rng(3).integers(0, 3, 900)
+    frame = pd.DataFrame({"a": chance, "b": chance})  # each answer settles the other
+    schema = SCHEMA.only("a", "b")
+    plan = dt.calibrate(dt.analyze(dt.Prior.from_data(frame, schema)), TOTAL)
+    assert plan.compare().verdict.startswith("Dependence buys nothing here")
+    # a plan for one-way tables is not the best one for pairs, and says so
+    one = dt.calibrate(SCHEMA, TOTAL, marginals=[("a",), ("b",), ("a", "b")], weights=[50, 50, 1])
+    assert "this plan is not the one for them" in one.compare().verdict
+
+
 def test_estimates_of_reports_are_as_far_off_as_they_say(plan, rng, tmp_path):
     frame = people(MANY, 2)
     plan.save(tmp_path / "plan.json")

@@ -119,7 +119,7 @@ def _joint(
     own = codes[:, strategy.schema.index(target)].astype(np.int64)
     answers = [strategy.values(each, codes) for each in questions]
     cells = np.ravel_multi_index((own, *answers), shape)
-    return np.bincount(cells, weights, minlength=math.prod(shape)).reshape(shape)
+    return np.bincount(cells, weights, minlength=math.prod(shape)).astype(float).reshape(shape)
 
 
 Tables = OfRecords | OfAnalysis
@@ -164,7 +164,7 @@ def allowed(strategy: Strategy, target: str, own: bool, tables: Tables) -> Allow
     most = "" if len(views) == 1 else "the largest of all views: "
     what = "the certified total of what is seen"
     if nats and max(nats) < max(certified):
-        what = "what is seen of it tells no more, exactly for GRR and else certified"
+        what = "the total of what is seen, exact for GRR"
     elif all(len(view) < 2 for view in views):
         most, what = "", "the largest leakage of one question"
     return Allowed(max([0.0, *nats]), f"{most}{what}, {source}", covered)

@@ -157,9 +157,15 @@ def _of_views(asked: ViewWishes, users: int, progress: Progress | None) -> Plan:
     from deptriad.planning.best_views import best_views
 
     analysis, workload = asked.analysis, asked.workload
+    everything: list[dict[str, float] | None] = [None]  # known if the search has asked for it
+
+    def asking_all() -> dict[str, float] | None:
+        everything[0] = asked.everything()
+        return everything[0]
+
     found = best_views(
         *(workload, asked.promises, analysis, asked.guarantee, asked.most, asked.together),
-        everything=asked.everything,
+        everything=asking_all,
         watch=progress or (lambda done, of: None),
     )
     names = workload.schema.names
@@ -176,6 +182,7 @@ def _of_views(asked: ViewWishes, users: int, progress: Progress | None) -> Plan:
         marginals=workload.marginals,
         weights=tuple(workload.weights.tolist()),
         optimality=found.ratio,
+        everything=everything[0],
         **_about(analysis, users),
     )
 

@@ -1,4 +1,4 @@
-"""Comparison and Check: a plan beside other strategies, and beside what real records give away."""
+"""Comparison: a plan beside other strategies with the same promise, who wins and by how much."""
 
 from __future__ import annotations
 
@@ -10,16 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from deptriad.data.coded_records import Coded
-from deptriad.data.results import ByTarget, Framed, columns_of, named
+from deptriad.collection.view import View
+from deptriad.data.results import Framed, columns_of, named
 from deptriad.mechanisms import expected_error
 from deptriad.planning import known_views
 from deptriad.planning.workload import Workload
 from deptriad.utils import html_table
 from deptriad.utils.arrays import Booleans, Floats
-from deptriad.utils.progress import Progress
 from deptriad.utils.text import aligned, printable, rounded_down
-from deptriad.witnesses.each_target import witness_each
 
 if TYPE_CHECKING:
     from deptriad.planning.plan import Plan
@@ -64,15 +62,28 @@ class Compared(NamedTuple):
 GAINS = ("gain", "sampling_gain", "pair_gain", "sampling_pair_gain")
 
 
-class Rival(NamedTuple):
-    """A known strategy with the same promise: its mean summed variances over those of the plan; above 1 the plan wins.
+EVERYTHING = "everything at once"
+"""Everybody is asked everything with certified budgets, as the paper does: of all rivals the one that uses a prior."""
 
-    Marginals that a strategy never asks have an infinite variance.
+NO_GAIN = 1.02
+"""Up to so many times less variance is called no gain."""
+
+
+class Rival(NamedTuple):
+    """A strategy with the same promise: its mean summed variances over those of the plan; above 1 the plan wins.
+
+    Marginals that a strategy never asks have an infinite variance; NaN where there are none.
     """
 
     strategy: str
     one_way: float
     two_way: float
+
+    @property
+    def ways(self) -> dict[str, float]:
+        """Both numbers, as far as there are such marginals."""
+        both = {"one-way": self.one_way, "two-way": self.two_way}
+        return {way: number for way, number in both.items() if not math.isnan(number)}
 
 
 @dataclass(frozen=True, repr=False)
@@ -106,16 +117,64 @@ class Comparison(Framed):
         """Columns of the frame, a row for each attribute."""
         return columns_of(self.rows, (*Compared._fields, *GAINS))
 
+    @property
+    def best(self) -> Rival:
+        """Of one-way and of two-way marginals the least that any strategy has which knows nothing of dependence."""
+        both = self._least("one_way"), self._least("two_way")
+        names = dict.fromkeys(each.strategy for each in both)
+        return Rival(" or ".join(names), both[0].one_way, both[1].two_way)
+
+    @property
+    def verdict(self) -> str:
+        """Who wins, and by how much, in a sentence or two."""
+        said = []
+        for way, number in self.best.ways.items():
+            times = f"{number:.2f} times the plan's variance"
+            if number >= NO_GAIN:
+                said.append(f"{way} tables have {times} without it ({self._by(way)})")
+            elif number > 1.0 / NO_GAIN:
+                said.append(f"{way} tables are no better for it than by {self._by(way)}")
+            else:
+                said.append(
+                    f"{way} tables are better by {self._by(way)}, with {times}: this plan is not the one for them"
+                )
+        gains = [number >= NO_GAIN for number in self.best.ways.values()]
+        start = "Using how answers depend on each other pays: " if any(gains) else ""
+        if not any(gains):
+            start = "Dependence buys nothing here: "
+        return f"{start}{'; '.join(said)}."
+
+    def _by(self, way: str) -> str:
+        return self._least(way.replace("-", "_")).strategy
+
+    def _least(self, way: str) -> Rival:
+        """Who has the least variance of those that know nothing of dependence."""
+        known = [rival for rival in self.rivals if rival.strategy != EVERYTHING]
+        return min(known, key=lambda each: _or_more(float(getattr(each, way))))
+
     def __repr__(self) -> str:
         one, two = self._tables()
-        above, below = self._words()
         table = aligned([*one, *two])
-        return "\n".join([*above, *table[: len(one)], "", *table[len(one) :], below])
+        parts = [self._words(), aligned(self._strategies()), [self.verdict, ""]]
+        above = [line for part in parts for line in part]
+        return "\n".join([*above, *table[: len(one)], "", *table[len(one) :]])
 
     def _repr_html_(self) -> str:
         one, two = self._tables()
-        above, below = self._words()
-        return html_table.table(one, above) + html_table.table(two, below=[below])
+        strategies = html_table.table(self._strategies(), self._words(), below=[self.verdict])
+        return strategies + html_table.table(one) + html_table.table(two)
+
+    def _strategies(self) -> list[tuple[str, ...]]:
+        """A row for each strategy: its variances over those of the plan."""
+        rows: list[tuple[str, ...]]
+        rows = [("variance of", "one-way", "two-way"), ("this plan", "1.00", "1.00")]
+        for rival in self.rivals:
+            numbers = (
+                "" if math.isnan(each) else "never" if math.isinf(each) else f"{each:.2f}"
+                for each in rival[1:]
+            )
+            rows.append((rival.strategy, *numbers))
+        return rows
 
     def _tables(self) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
         """One-way marginals, and the means over two-way ones."""
@@ -124,32 +183,20 @@ class Comparison(Framed):
         for row in self.rows:
             name, gains = printable(row.attribute), [f"×{getattr(row, gain):.2f}" for gain in GAINS]
             errors = [f"{number:.4f}" for number in row[5:]]
-            one.append((name, row.mechanism, rounded_down(row.budget), *errors[:3], *gains[:2]))
+            budget = "" if math.isnan(row.budget) else rounded_down(row.budget)
+            one.append((name, row.mechanism, budget, *errors[:3], *gains[:2]))
             two.append((name, "", "", *errors[3:], *gains[2:]))
         return one, two
 
-    def _words(self) -> tuple[list[str], str]:
-        """What stands above the numbers, and below them."""
+    def _words(self) -> list[str]:
+        """What stands above the numbers."""
         part, whole = self.rows[0].splitting_budget, self.rows[0].sampling_budget
-        lines = [
+        return [
             f"Expected errors for {self.users:,} users: roots of summed variances with the frequencies' own share left "
             "out, so upper bounds.",
             f"splitting: {part:.4g} for each attribute; sampling: {whole:.4g} for one of them (one pair) a user; "
-            "below: one-way, then the mean over its two-way marginals.",
+            "below: variances over the plan's, then errors, one-way and the mean over its two-way marginals.",
         ]
-        better = sum(row.error > row.sampling_error for row in self.rows)
-        said = (
-            f"Sampling has the smaller one-way error for {better} of {len(self.rows)} attributes."
-        )
-        for way in ("one_way", "two_way"):
-            times = [float(getattr(rival, way)) for rival in self.rivals]
-            if finite := [number for number in times if math.isfinite(number)]:
-                rival = self.rivals[times.index(min(finite))]
-                said += (
-                    f" {way.replace('_', '-')}: {min(finite):.2f} times the plan's variance under the best known "
-                    f"strategy, {rival.strategy}."
-                )
-        return lines, said
 
 
 COMPARED = ("error", "splitting", "sampling", "gain: splitting", "sampling")
@@ -172,7 +219,7 @@ def _rivals(plan: Plan, promise: float) -> Iterator[Rival]:
     own = np.array([plan.expected(marginal) ** 2 * plan.users for marginal in workload.marginals])
     pairs = np.array([len(marginal) == 2 for marginal in workload.marginals])
     for strategy, variance in known_views.strategies(workload, promise).items():
-        yield Rival(strategy, *(_times(variance, own, some) for some in (~pairs, pairs)))
+        yield Rival(strategy, *_both(variance, own, pairs))
     fakes = np.array(
         [
             known_views.fake_moment(len(asked), promise, plan.schema[marginal[0]].size)
@@ -181,13 +228,34 @@ def _rivals(plan: Plan, promise: float) -> Iterator[Rival]:
             for marginal in workload.marginals
         ]
     )
-    yield Rival("one attribute with fakes", _times(fakes, own, ~pairs), _times(fakes, own, pairs))
+    yield Rival("one attribute with fakes", *_both(fakes, own, pairs))
+    if plan.everything is not None and (view := _everything(plan, workload)):
+        with np.errstate(divide="ignore"):
+            yield Rival(EVERYTHING, *_both(1.0 / workload.precision(view), own, pairs))
+
+
+def _everything(plan: Plan, workload: Workload) -> View | None:
+    """The view of everybody being asked everything that the plan was compared with when it was made."""
+    budgets = plan.everything or {}
+    names = tuple(name for name in workload.asked if budgets.get(name, 0.0) > 0.0)
+    return (
+        known_views.separate(workload, names, [budgets[name] for name in names]) if names else None
+    )
+
+
+def _both(variance: Floats, own: Floats, pairs: Booleans) -> list[float]:
+    return [_times(variance, own, some) for some in (~pairs, pairs)]
 
 
 def _times(variance: Floats, own: Floats, some: Booleans) -> float:
     """How many times a mean variance is that of the plan; NaN where there are no such marginals."""
     known = some & np.isfinite(own)
     return float(variance[known].mean() / own[known].mean()) if known.any() else math.nan
+
+
+def _or_more(number: float) -> float:
+    """For the least of several: NaN is more than all."""
+    return math.inf if math.isnan(number) else number
 
 
 def _compared(plan: Plan, name: str, sizes: dict[str, int], promise: float) -> Compared:
@@ -210,7 +278,7 @@ def _compared(plan: Plan, name: str, sizes: dict[str, int], promise: float) -> C
     return Compared(
         attribute=name,
         mechanism=" ".join(ways) if ways else "none",
-        budget=float(max((view.budgets[name] for view in own), default=0.0)),
+        budget=plan.budgets[name] if plan.asks_all else math.nan,
         splitting_budget=part,
         sampling_budget=promise,
         error=plan.expected(name),
@@ -224,92 +292,3 @@ def _compared(plan: Plan, name: str, sizes: dict[str, int], promise: float) -> C
             [best(promise, sizes[name] * sizes[other]) for other in others], views
         ),
     )
-
-
-class Checked(NamedTuple):
-    """What was found about one target.
-
-    Parameters
-    ----------
-    target, own
-        The attribute, and its own budget.
-    witness
-        What its other reports give away at least, on all records.
-    total
-        Both together.
-    held_out
-        The same on the half of the records where the sets were not looked for; NaN if unknown.
-    promise
-        What was promised.
-    """
-
-    target: str
-    own: float
-    witness: float
-    total: float
-    held_out: float
-    promise: float
-
-    @property
-    def broken(self) -> bool:
-        """Whether the promise is broken on these records."""
-        return self.total > self.promise
-
-
-class Check(ByTarget[Checked]):
-    """What witnesses found about each target, by name; prints as a table.
-
-    Examples
-    --------
-    >>> Check([Checked("sex", 1.0, 2.5, 3.5, 3.4, 3.0)])
-    own + witness is a lower bound on what these records give away; it breaks the promise for 1 of 1 attributes
-    attribute    own  witness  total  held out  promise
-    sex        1.000    2.500  3.500     3.400        3  BROKEN
-    """
-
-    called = ("check", "of")
-
-    @property
-    def broken(self) -> list[str]:
-        """Attributes whose promise is broken on these records."""
-        return [name for name, row in self.items() if row.broken]
-
-    def columns(self) -> dict[str, list[Any]]:
-        """Columns of the frame, a row for each target."""
-        return columns_of(self.values(), (*Checked._fields, "broken"))
-
-    def __repr__(self) -> str:
-        return "\n".join([self._title(), *aligned(self._cells())])
-
-    def _repr_html_(self) -> str:
-        return html_table.table(self._cells(), [self._title()])
-
-    def _cells(self) -> list[tuple[str, ...]]:
-        rows: list[tuple[str, ...]]
-        rows = [("attribute", "own", "witness", "total", "held out", "promise", "")]
-        for row in self.values():
-            own, witness, total, held = (f"{number:.3f}" for number in row[1:5])
-            said = "BROKEN" if row.broken else ""
-            rows.append(
-                (printable(row.target), own, witness, total, held, f"{row.promise:g}", said)
-            )
-        return rows
-
-    def _title(self) -> str:
-        return (
-            "own + witness is a lower bound on what these records give away; it breaks the promise for "
-            f"{len(self.broken)} of {len(self)} attributes"
-        )
-
-
-def check(
-    plan: Plan, coded: Coded, rng: np.random.Generator | None, progress: Progress | None
-) -> Check:
-    """What witnesses find on coded records at the budgets of a plan: see ``Plan.check``."""
-    rows = []
-    for name, found in witness_each(coded, plan.budgets, rng=rng, progress=progress).items():
-        own = float(plan.budgets[name])
-        held = own + (math.nan if found.held_out is None else found.held_out)
-        promise = float(plan.total[name])
-        rows.append(Checked(name, own, found.overall, own + found.overall, held, promise))
-    return Check(rows)

@@ -14,15 +14,17 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from deptriad.collection.view import View
 from deptriad.data.coded_records import coded_frame
 from deptriad.data.schema import Schema
-from deptriad.planning import plan_checks, plan_file
-from deptriad.planning.comparison import Check, Comparison, check, compare
+from deptriad.planning import plan_checks, plan_file, plan_words
+from deptriad.planning.comparison import Comparison, compare
+from deptriad.planning.plan_words import PROMISES
+from deptriad.planning.witnessed import Check, check
 from deptriad.tables import uncertainty
 from deptriad.utils import files, html_table
 from deptriad.utils.arrays import as_whole
 from deptriad.utils.by_name import by_name
 from deptriad.utils.errors import refuse_other
 from deptriad.utils.progress import Progress
-from deptriad.utils.text import aligned, printable, rounded_down, rounded_up
+from deptriad.utils.text import aligned
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,18 +36,6 @@ if TYPE_CHECKING:
 Guarantee = Literal["joint", "certified", "paired", "pairwise"]
 Objective = Literal["utility", "even", "paper"]
 OBJECTIVES = ("utility", "even", "paper")
-
-PROMISES = {
-    "joint": "exact for its own mechanisms, if people are as the joint tables say that it was made from",
-    "certified": "a bound for every joint distribution with the tables it was made from",
-    "paired": "an ESTIMATE, a bound only if the other answers are independent given the target",
-    "pairwise": "an ESTIMATE, a bound only if the other answers are independent given the target",
-}
-"""What each guarantee is worth."""
-
-
-MOST_SHOWN = 30
-"""Views that are printed."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -79,6 +69,8 @@ class Plan:
         What the views were chosen for, and how much each of these marginals matters.
     optimality
         A bound on the mean error over that of the best shares of all views that were priced; 1 is the best.
+    everything
+        Certified budgets under the same promise if everybody were asked everything, for ``compare``; None if unknown.
 
     Examples
     --------
@@ -90,6 +82,7 @@ class Plan:
     ... )
     Plan for 1 attribute and 1,000 users, chosen for even
     no certified total is above its promise: a bound for every joint distribution with the tables it was made from
+    plain ε of all that a person reports, about the whole record: at most 1.000
     attribute  budget  mechanism  certified  promise
     sex         1.000        grr      1.000        1
     """
@@ -106,6 +99,7 @@ class Plan:
     marginals: tuple[tuple[str, ...], ...] = ()
     weights: tuple[float, ...] = ()
     optimality: float = 1.0
+    everything: dict[str, float] | None = None
 
     @classmethod
     def asking_all(
@@ -200,52 +194,10 @@ class Plan:
         return self.schema.names
 
     def __repr__(self) -> str:
-        return "\n".join(self._summary() + aligned(self._rows()))
+        return "\n".join(plan_words.summary(self) + aligned(plan_words.rows(self)))
 
     def _repr_html_(self) -> str:
-        return html_table.table(self._rows(), self._summary())
-
-    def _rows(self) -> list[tuple[str, ...]]:
-        """A row for each attribute, or for each view, after the headings."""
-        if not self.asks_all:
-            return [
-                ("asked", "share", "budgets", "mechanisms", "ε"),
-                *(_view_row(view) for view in self.views[:MOST_SHOWN]),
-            ]
-        rows = [
-            (
-                printable(name),
-                rounded_down(self.budgets[name]),
-                self.mechanisms[name],
-                rounded_up(self.totals[name][self.guarantee]),
-                f"{self.total[name]:g}",
-            )
-            for name in self.names
-        ]
-        return [("attribute", "budget", "mechanism", self.guarantee, "promise"), *rows]
-
-    def _summary(self) -> list[str]:
-        """What the plan is, and what its promise is worth."""
-        count = len(self.names)
-        lines = [
-            f"Plan for {count} attribute{'s' * (count > 1)} and {self.users:,} users, chosen for {self.objective}",
-            f"no {self.guarantee} total is above its promise: {PROMISES[self.guarantee]}",
-        ]
-        if not self.asks_all:
-            worst = max(float(numbers[self.guarantee]) for numbers in self.totals.values())
-            promises = sorted(set(self.total.values()))
-            ranged = f"{promises[0]:g}" + (f" to {promises[-1]:g}" if len(promises) > 1 else "")
-            lines += [
-                f"each person is asked one of {len(self.views)} views; promised {ranged}, the largest total is "
-                f"{rounded_up(worst)}",
-                f"mean variance at most {rounded_up(self.optimality, 4)} times that of the best shares of all views "
-                "priced",
-            ]
-        if self.uncertainty is not None:
-            lines.append(uncertainty.in_words(uncertainty.from_text(self.uncertainty)))
-        if len(self.views) > MOST_SHOWN:
-            lines.append(f"the {MOST_SHOWN} views with the largest shares:")
-        return lines
+        return html_table.table(plan_words.rows(self), plan_words.summary(self))
 
     # --- the file ---
 
@@ -339,10 +291,12 @@ class Plan:
         return as_strategy(self).prior(reports, min_records, **allowed)
 
     def compare(self) -> Comparison:
-        """Expected errors beside those of splitting and of random sampling with the same promise.
+        """Expected errors beside those of other strategies with the same promise: who wins, and by how much.
 
         Splitting gives every attribute the smallest promise over their number. Random sampling asks each user for one
-        attribute (for two-way marginals: one of all pairs, as one value) with the whole of the smallest promise.
+        attribute, or for one of all pairs as one value, with the whole of the smallest promise; fakes hide which
+        attribute that is. These know nothing of how answers depend on each other. Asking everybody everything, with
+        certified budgets, does. ``verdict`` says it in a sentence, also where dependence buys nothing.
         Errors are roots of summed variances with Σf² left out (``deptriad.mechanisms.expected_error``): upper bounds.
         """
         return compare(self)
@@ -369,20 +323,3 @@ class Plan:
             Called with the number of targets done, and of all.
         """
         return check(self, coded_frame(records, self.schema, weight)[0], rng, progress)
-
-
-def _view_row(view: View) -> tuple[str, ...]:
-    """How a view is printed."""
-    names = [printable(name) for name in view.attributes]
-    budgets = [rounded_down(each) for each in view.budgets.values()]
-    ways = list(view.mechanisms.values())
-    if view.joint:
-        budgets, ways = budgets[:1], ways[:1]
-    alike = ways[:1] if len(set(ways)) == 1 else ways
-    return (
-        (" & " if view.joint else ", ").join(names),
-        f"{view.share:.2%}",
-        ", ".join(budgets),
-        ", ".join(alike),
-        rounded_up(view.epsilon),
-    )

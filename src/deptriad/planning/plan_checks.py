@@ -69,6 +69,10 @@ def refuse_views(plan: Plan) -> None:
         )
     for weight in plan.weights:
         number(weight, "a weight", math.inf)
+    if plan.everything is not None:
+        given = by_name(plan.everything, plan.schema.names, "everything", lambda value, _: value)
+        for name, budget in zip(plan.schema.names, given, strict=True):
+            number(budget, f"the budget of {name!r} in everything", math.inf)
     if not number(plan.optimality, "optimality", math.inf) >= 1.0:
         raise ValueError(f"optimality is {plan.optimality!r}, expected a number of at least 1")
 

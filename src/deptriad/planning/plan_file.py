@@ -28,8 +28,8 @@ AS_THEY_ARE = ("guarantee", "objective", "uncertainty", "users", "facts")
 KEYS = ("format", "version", *AS_THEY_ARE, "attributes", "schema", "digest")
 ROW = ("name", "budget", "mechanism", "promise", "totals")
 
-OF_VIEWS = ("views", "marginals", "weights", "optimality")
-"""Keys that version 2 has as well; its attributes have no budget and no mechanism of their own."""
+OF_VIEWS = ("views", "marginals", "weights", "optimality", "everything")
+"""Keys that version 2 has as well, the last if it is known; its attributes have no budget or mechanism."""
 
 VIEW_ROW = ("attributes", "budgets", "mechanisms", "joint", "share")
 
@@ -62,7 +62,8 @@ def content_of(plan: Plan) -> dict[str, Any]:
 
 def _views_content(plan: Plan) -> dict[str, Any]:
     """What version 2 has as well."""
-    return {
+    everything = {} if plan.everything is None else {"everything": plan.everything}
+    return everything | {
         "views": [
             {
                 "attributes": list(view.attributes),
@@ -109,6 +110,7 @@ def plan_of(content: dict[str, Any], kind: type[P]) -> P:
         marginals=content["marginals"],
         weights=content["weights"],
         optimality=content["optimality"],
+        everything=content.get("everything"),
         **fields,
     )
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from deptriad.analysis.analysis import Analysis
 from deptriad.mechanisms import mechanisms
-from deptriad.planning.plan import OBJECTIVES, PROMISES, Guarantee, Objective
+from deptriad.planning.plan import OBJECTIVES, Guarantee, Objective
+from deptriad.planning.plan_words import PROMISES
 from deptriad.totals.totals import Total
 from deptriad.utils.arrays import Floats, Integers, as_finite_budget, as_numbers
 from deptriad.utils.by_name import by_name, for_each

@@ -1,0 +1,93 @@
+"""How a plan is printed: what it promises, and what each person is asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from deptriad.collection.view import View
+from deptriad.tables import uncertainty
+from deptriad.utils.text import printable, rounded_down, rounded_up
+
+if TYPE_CHECKING:
+    from deptriad.planning.plan import Plan
+
+PROMISES = {
+    "joint": "exact for its own mechanisms, if people are as the joint tables say that it was made from",
+    "certified": "a bound for every joint distribution with the tables it was made from",
+    "paired": "an ESTIMATE, a bound only if the other answers are independent given the target",
+    "pairwise": "an ESTIMATE, a bound only if the other answers are independent given the target",
+}
+"""What each guarantee is worth."""
+
+
+MOST_SHOWN = 30
+"""Views that are printed."""
+
+
+def rows(plan: Plan) -> list[tuple[str, ...]]:
+    """A row for each attribute, or for each view, after the headings."""
+    if not plan.asks_all:
+        return [
+            ("asked", "share", "budgets", "mechanisms", "plain ε"),
+            *(_view_row(view) for view in plan.views[:MOST_SHOWN]),
+        ]
+    rows = [
+        (
+            printable(name),
+            rounded_down(plan.budgets[name]),
+            plan.mechanisms[name],
+            rounded_up(plan.totals[name][plan.guarantee]),
+            f"{plan.total[name]:g}",
+        )
+        for name in plan.names
+    ]
+    return [("attribute", "budget", "mechanism", plan.guarantee, "promise"), *rows]
+
+
+def summary(plan: Plan) -> list[str]:
+    """What the plan is, and what its promise is worth."""
+    count = len(plan.names)
+    lines = [
+        f"Plan for {count} attribute{'s' * (count > 1)} and {plan.users:,} users, chosen for {plan.objective}",
+        f"no {plan.guarantee} total is above its promise: {PROMISES[plan.guarantee]}",
+    ]
+    if not plan.asks_all:
+        worst = max(float(numbers[plan.guarantee]) for numbers in plan.totals.values())
+        promises = sorted(set(plan.total.values()))
+        ranged = f"{promises[0]:g}" + (f" to {promises[-1]:g}" if len(promises) > 1 else "")
+        lines += [
+            f"each person is asked {_one_of(len(plan.views))}; promised {ranged}, the largest total is "
+            f"{rounded_up(worst)}",
+            f"mean variance at most {rounded_up(plan.optimality, 4)} times that of the best shares of all views "
+            "priced",
+        ]
+    plain = max(view.epsilon for view in plan.views)
+    lines.append(
+        f"plain ε of all that a person reports, about the whole record: at most {rounded_up(plain)}"
+    )
+    if plan.uncertainty is not None:
+        lines.append(uncertainty.in_words(uncertainty.from_text(plan.uncertainty)))
+    if len(plan.views) > MOST_SHOWN:
+        lines.append(f"the {MOST_SHOWN} views with the largest shares:")
+    return lines
+
+
+def _one_of(views: int) -> str:
+    return f"one of {views} views" if views > 1 else "the same view"
+
+
+def _view_row(view: View) -> tuple[str, ...]:
+    """How a view is printed."""
+    names = [printable(name) for name in view.attributes]
+    budgets = [rounded_down(each) for each in view.budgets.values()]
+    ways = list(view.mechanisms.values())
+    if view.joint:
+        budgets, ways = budgets[:1], ways[:1]
+    alike = ways[:1] if len(set(ways)) == 1 else ways
+    return (
+        (" & " if view.joint else ", ").join(names),
+        f"{view.share:.2%}",
+        ", ".join(budgets),
+        ", ".join(alike),
+        rounded_up(view.epsilon),
+    )
