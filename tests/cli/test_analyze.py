@@ -3,6 +3,7 @@
 import math
 import re
 
+import numpy as np
 import pytest
 
 pytest.importorskip("typer")
@@ -16,7 +17,9 @@ def test_analyze_shows_the_worst_leaks_first(run, survey, tmp_path):
     assert code == 0
     analysis = dt.analyze(dt.Prior.from_data(tmp_path / "survey.csv", survey))
     worst = analysis.top(10, epsilon=0.7)
-    lines = shown(output)
+    worst = worst[worst["leakage"] < 0.999 * 0.7]
+    assert "1 of 6 ordered pairs are saturated" in output
+    lines = shown(output, "Strongest pairs")
     assert [cells[:2] for cells in lines] == worst[["source", "target"]].to_numpy().tolist()
     for cells, leak in zip(lines, worst["leakage"], strict=True):
         assert 0 <= float(cells[-2]) - leak < 1e-3
@@ -26,7 +29,45 @@ def test_analyze_shows_the_worst_leaks_first(run, survey, tmp_path):
 
 def test_analyze_shows_as_many_as_asked(run, survey):
     _, output, _ = run("analyze", "survey.csv", "--schema", "schema.json", "--top", "2")
-    assert len(shown(output)) == 2
+    assert len(shown(output, "Strongest pairs")) == 2
+
+
+def test_analyze_has_a_line_for_each_attribute_most_exposed_first(run, survey, tmp_path):
+    _, output, _ = run("analyze", "survey.csv", "--schema", "schema.json")
+    analysis = dt.analyze(dt.Prior.from_data(tmp_path / "survey.csv", survey))
+    matrix = np.asarray(analysis.leakage(1.0)) - np.eye(3) * 9
+    lines = shown(output, "Most exposed first")
+    assert [line[0] for line in lines] == [survey.names[i] for i in np.argsort(-matrix.max(axis=0))]
+    for name, leakage, source, total, *_ in lines:
+        place = survey.index(name)
+        assert source == survey.names[int(matrix[:, place].argmax())]
+        assert 0 <= float(leakage) - matrix[:, place].max() < 1e-3
+        assert 0 <= float(total) - analysis.totals(1.0)[name].certified < 1e-3
+    _, output, _ = run(
+        *("analyze", "survey.csv", "--schema", "schema.json", "--quick"),
+        *("--target", "sex", "--source", "pay"),
+    )
+    assert [line[0] for line in shown(output, "Most exposed first")] == ["sex"]
+    assert [line[:2] for line in shown(output, "Strongest pairs")] == [["pay", "sex"]]
+
+
+def test_analyze_fits_a_terminal_with_long_names(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    names = [f"a question that goes on and on and on, number {i}" for i in range(4)]
+    rows = [f"{i % 2},{i % 2},{i % 5 % 2},{i % 3}" for i in range(300)]
+    header = ",".join(f'"{name}"' for name in names)
+    (tmp_path / "survey.csv").write_text("\n".join([header, *rows]))
+    code, output, _ = run("analyze", "survey.csv")
+    assert code == 0
+    assert max(map(len, output.splitlines())) <= 80
+    assert "Tell each other everything" in output
+    assert all(len(line) == 6 for line in shown(output, "Most exposed first"))
+
+
+def test_what_rests_on_few_records_is_marked(run, survey):
+    _, output, _ = run("analyze", "survey.csv", "--schema", "schema.json", "--min-records", "150")
+    assert "* rests on an answer that fewer than 150 people gave (the rarest: 100)" in output
+    assert any(line[1].endswith("*") for line in shown(output, "Most exposed first"))
 
 
 @pytest.mark.parametrize(
@@ -221,8 +262,8 @@ def test_analyze_takes_budgets_by_name(run, survey, tmp_path):
     for name, total in analysis.totals(budgets).items():
         assert bracket(output, name)["certified"] == total.certified
         assert bracket(output, name)["odds_at_most"] >= math.exp(total.certified)
-    code, output, _ = run(*common, *given)
-    assert all(cells[1] == f"{budgets[cells[0]]:g}" for cells in shown(output))
+    code, output, _ = run(*common, *given, "--triads")
+    assert all(cells[1] == f"{budgets[cells[0]]:g}" for cells in shown(output, "α"))
     assert "the ε of what is released" in " ".join(output.split())
 
 

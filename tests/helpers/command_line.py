@@ -6,9 +6,9 @@ import re
 import pytest
 
 
-def shown(output):
-    """The cells of the printed table, line by line."""
-    after_rule = re.split(r"─ *\n", output, maxsplit=1)[1]
+def shown(output, title=""):
+    """The cells of the first printed table after a title, line by line."""
+    after_rule = re.split(r"─ *\n", output[output.index(title) :], maxsplit=1)[1]
     lines = re.split(r"\n *\n", after_rule, maxsplit=1)[0].splitlines()
     return [re.split(r" {2,}", line.strip()) for line in lines]
 

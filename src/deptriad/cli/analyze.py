@@ -10,6 +10,7 @@ import typer
 from rich.markup import escape
 
 from deptriad.analysis.analysis import Analysis
+from deptriad.analysis.exposure import Exposures, exposures
 from deptriad.analysis.leakage_matrix import Leak
 from deptriad.cli import options
 from deptriad.cli.app import (
@@ -23,6 +24,7 @@ from deptriad.cli.app import (
     up,
 )
 from deptriad.cli.data import analysed, attributes_of, by_name
+from deptriad.cli.exposure import Shown
 from deptriad.data import readers
 from deptriad.data.coded_records import coded_frame
 from deptriad.tables import uncertainty
@@ -53,6 +55,21 @@ def _analyze(
         options.numbers("Another budget for one attribute, 0 if it is not released."),
     ] = None,
     top: options.Top = 10,
+    target: Annotated[
+        list[str] | None, options.names("Show only what is told about this attribute.")
+    ] = None,
+    source: Annotated[
+        list[str] | None, options.names("Show only what this attribute tells about others.")
+    ] = None,
+    triads: Annotated[
+        bool, typer.Option("--triads", help="Show α, β, φ and δ of the strongest pairs, too.")
+    ] = False,
+    quick: Annotated[
+        bool,
+        typer.Option(
+            "--quick", help="Leave out what all answers together tell, which takes longest."
+        ),
+    ] = False,
     totals: Annotated[
         bool, typer.Option("--totals", help="Show what all releases together give away, too.")
     ] = False,
@@ -82,11 +99,18 @@ def _analyze(
     if seed is not None and not with_witness:
         raise typer.BadParameter("only --witness needs chance: add it", param_hint="--seed")
     given = _budgets(epsilon, budget)
-    if given:  # said now, and not after all records were counted
-        refuse_unknown(given, attributes_of(data, schema, by, weight, query), "--budget")
+    if given or target or source:  # said now, and not after all records were counted
+        attributes = attributes_of(data, schema, by, weight, query)
+        refuse_unknown(target or (), attributes, "--target")
+        refuse_unknown(source or (), attributes, "--source")
+        refuse_unknown(given, attributes, "--budget")
     found = analysed(data, schema, by, weight, query, how_sure, min_records, thin)
     budgets = {name: given.get(name, epsilon) for name in found.names}
-    rows = found.worst(top, budgets)
+    with progress_bar("bounding what all answers together tell") as show:
+        seen = exposures(
+            found, budgets, target or (), source or (), totals=not quick, progress=show
+        )
+    rows = seen.pairs[:top]
     brackets: list[Bracket] = []
     attained: dict[str, Witness] = {}
     if with_witness:
@@ -98,9 +122,13 @@ def _analyze(
     if save is not None:
         found.save(save)
     if as_json:
-        show_json(_in_json(found, rows, epsilon, budgets, brackets))
+        show_json(_in_json(found, rows, epsilon, budgets, brackets, seen))
         return
-    _show_analysis(found, rows, budgets)
+    Shown(found, budgets).all(seen, top)
+    if triads:
+        alike = len(set(budgets.values())) == 1
+        console().print(leak_table(rows, budgets=None if alike else budgets), end="")
+        console().print(TRIAD_WORDS)
     if brackets:
         _show_brackets(brackets, worst)
     if save is not None:
@@ -115,6 +143,11 @@ def _budgets(epsilon: float, given: list[str] | None) -> dict[str, float]:
         as_budget(number, f"--budget {name}")
     return budgets
 
+
+TRIAD_WORDS = (
+    "φ: the largest distance of two rows of the table; α: ln of the largest ratio in a column; δ: what one answer "
+    "never has and another may; β: φ in the paper's coding. From them the leakage at any ε follows.\n"
+)
 
 TRIAD = ("alpha", "beta", "phi", "delta")
 
@@ -229,6 +262,7 @@ def _in_json(
     epsilon: float,
     budgets: Mapping[str, float],
     brackets: Sequence[Bracket],
+    seen: Exposures,
 ) -> dict[str, Any]:
     known = None if found.uncertainty is None else uncertainty.as_text(found.uncertainty)
     return {
@@ -237,6 +271,18 @@ def _in_json(
         "budgets": dict(budgets),
         "uncertainty": known,
         "prior": found.facts,
+        "exposed": [
+            {
+                "about": each.target,
+                "most_from": each.source,
+                "at_most": each.leakage,
+                "entirely_by": each.entirely,
+                "together": None if each.total is None else each.total.certified,
+            }
+            for each in seen.attributes
+        ],
+        "groups": [list(group) for group in seen.groups],
+        "saturated": seen.saturated,
         "worst": [
             {
                 "source": row.source,
@@ -271,29 +317,3 @@ def _in_bracket(bracket: Bracket) -> dict[str, Any]:
 def _odds(nats: float) -> float:
     """e^nats, rounded up."""
     return nextafter(exp(nats), inf) if 0.0 < nats < 700.0 else inf if nats else 1.0
-
-
-def _show_analysis(found: Analysis, rows: Sequence[Leak], budgets: Mapping[str, float]) -> None:
-    screen = console()
-    prior = found.prior
-    records = f"{prior.counts.records:,} records, " if prior else ""
-    sources = f", {len(prior.sources)} sources" if prior and len(prior.sources) > 1 else ""
-    screen.print(
-        f"{records}{len(found.names)} attributes, {len(found.pairs)} ordered pairs{sources}."
-    )
-    screen.print(f"{found.certainty[0].upper()}{found.certainty[1:]}.\n")
-    for row in rows[:3]:
-        screen.print(escape(str(found.where(row.source, row.target, budgets[row.source]))))
-    alike = len(set(budgets.values())) == 1
-    screen.print(leak_table(rows, odds=True, budgets=None if alike else budgets), end="")
-    most = f"ε = {next(iter(budgets.values())):g}" if alike else "the ε of what is released"
-    screen.print(
-        f"Leakage runs from 0, nothing is learnt, to {most}. Every number in this table is a bound, rounded up; the "
-        "sentences give the sharper leakage of their pair.\n"
-        "Odds moved at most: whatever one knew before, the report changes the odds between two possible answers by no "
-        "larger factor, e^leakage.\n"
-    )
-    if thin := [each for each in found.facts.get("thin", []) if each[2] != "kept"]:
-        shown = "; ".join(f"{name} = {value}: {action}" for name, value, action in thin[:10])
-        more = f"; and {len(thin) - 10} more" if len(thin) > 10 else ""
-        screen.print(f"Thin values: {escape(printable(shown))}{more}.")

@@ -54,8 +54,7 @@ def _demo(
     )
     for row in (worst,) if worst is affairs else (worst, affairs):
         screen.print(_sentence(row, epsilon))
-    if top:
-        screen.print(leak_table(rows[:top]))
+    screen.print(leak_table(rows[:top]))
     screen.print(
         f"Leakage runs from 0, nothing is learnt, to ε = {epsilon:g}. Every number is rounded up.\n"
         "The sample's frequencies are taken as the truth: no sampling error is added.\n"

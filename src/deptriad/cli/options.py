@@ -15,7 +15,14 @@ def file(help: str) -> Any:
 
 def whole(help: str, least: int) -> Any:
     """An option that is a whole number of at least so much."""
-    return typer.Option(help=help, min=least, metavar="N")
+
+    def checked(param: typer.CallbackParam, value: int | None) -> int | None:
+        if value is not None and value < least:
+            said = f"it is {value}, expected a whole number of at least {least}"
+            raise typer.BadParameter(said, param=param)
+        return value
+
+    return typer.Option(help=f"{help[:-1]}, at least {least}.", callback=checked, metavar="N")
 
 
 def number(help: str) -> Any:
@@ -26,6 +33,11 @@ def number(help: str) -> Any:
 def numbers(help: str) -> Any:
     """An option that gives numbers by name."""
     return typer.Option(help=f"{help} May be repeated.", metavar="NAME=NUMBER")
+
+
+def names(help: str) -> Any:
+    """An option that names attributes."""
+    return typer.Option(help=f"{help} May be repeated.", metavar="NAME")
 
 
 def column(help: str) -> Any:
@@ -63,7 +75,7 @@ ThinWay = Annotated[
     Thin, typer.Option(help="What to do with thin values: keep them, merge them or drop them.")
 ]
 Users = Annotated[int, whole("How many people will answer.", 1)]
-Top = Annotated[int, whole("Show the N largest leakages.", 0)]
+Top = Annotated[int, whole("Show the N largest leakages.", 1)]
 Opening = Annotated[float, number("The promise that the page opens with.")]
 Page = Annotated[Path, file("Where to write the page.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace a file that is there.")]

@@ -53,6 +53,21 @@ def times(nats: float) -> str:
     return rounded_up(factor, 3 if factor < 10.0 else 2)
 
 
+def surety(nats: float, before: float = 0.5) -> str:
+    """How sure someone who was ``before`` sure of an answer is at most, once a total of so many nats is told.
+
+    >>> surety(1.0), surety(3.0), surety(0.0), surety(2.0, before=0.1), surety(20.0)
+    ('73.2 %', '95.3 %', '50 %', '45.1 %', '100 %')
+    """
+    if nats > BEYOND_WORDS:
+        return "100 %"
+    odds = before / (1.0 - before) * math.exp(nats)
+    share = 100.0 * odds / (1.0 + odds)
+    # a share that is whole but for its last bits is meant to be whole
+    shown = _rounded(share * (1.0 - 1e-12), 1, ROUND_CEILING)
+    return f"{shown.removesuffix('.0')} %"
+
+
 def _rounded(number: float, places: int, rounding: str) -> str:
     """To so many decimals, from all digits that the float has."""
     with localcontext(prec=800):
@@ -70,6 +85,15 @@ def printable(label: str) -> str:
         sign if sign.isprintable() else sign.encode("unicode_escape").decode("ascii")
         for sign in label
     )
+
+
+def cut(label: str, most: int) -> str:
+    """A label of at most so many characters, the last of them an ellipsis where some are left out.
+
+    >>> cut("marital_status", 8), cut("sex", 8)
+    ('marital…', 'sex')
+    """
+    return label if len(label) <= most else label[: most - 1] + "…"
 
 
 def brief(value: object, most: int = 120) -> str:
