@@ -264,7 +264,7 @@ def test_analyze_takes_budgets_by_name(run, survey, tmp_path):
         assert bracket(output, name)["odds_at_most"] >= math.exp(total.certified)
     code, output, _ = run(*common, *given, "--triads")
     assert all(cells[1] == f"{budgets[cells[0]]:g}" for cells in shown(output, "α"))
-    assert "the ε of what is released" in " ".join(output.split())
+    assert "released with ε = 0 but for job with 0.5, pay with 2." in output
 
 
 def test_a_witness_can_be_found_again(run, survey):

@@ -135,7 +135,7 @@ class Shown:
 
 def _listed(shown: Shown) -> str:
     """Budgets that are not all the same."""
-    usual = max(set(shown.budgets.values()), key=list(shown.budgets.values()).count)
+    usual = max(budgets := list(shown.budgets.values()), key=budgets.count)
     other = [
         f"{printable(name)} with {budget:g}" if budget else f"{printable(name)} not at all"
         for name, budget in shown.budgets.items()

@@ -19,7 +19,7 @@ def whole(help: str, least: int) -> Any:
     def checked(param: typer.CallbackParam, value: int | None) -> int | None:
         if value is not None and value < least:
             said = f"it is {value}, expected a whole number of at least {least}"
-            raise typer.BadParameter(said, param=param)
+            raise typer.BadParameter(said, param_hint=param.opts[0])
         return value
 
     return typer.Option(help=f"{help[:-1]}, at least {least}.", callback=checked, metavar="N")
