@@ -1,7 +1,6 @@
 """A short form of ``make faults``: ended runs, bad inputs, full disks; and that it would notice what is wrong."""
 
 import importlib.util
-import secrets
 import sys
 from pathlib import Path
 
@@ -21,7 +20,8 @@ SPEC.loader.exec_module(faults)
 
 @pytest.mark.slow
 def test_nothing_is_lost_and_no_mistake_ends_in_a_traceback(capsys):
-    found = faults.run(secrets.randbits(32), kills=2, inputs=40, places=1, only=["schema"])
+    """The same trials every time; `make faults` looks for new ones."""
+    found = faults.run(1, kills=2, inputs=40, places=1, only=["schema"])
     assert found == 0, capsys.readouterr().out
 
 

@@ -100,6 +100,12 @@ def test_wide_boxes_and_many_values():
         assert tight > 1.99
 
 
+@pytest.mark.parametrize("total", [1e-7, 701.0, 1e308])
+def test_promises_without_a_sense_are_refused(total):
+    with pytest.raises(ValueError, match=r"expected at (least 1e-06|most 700)"):
+        calibrate(analysis_of(2, (2, 3), 0.7), total)
+
+
 @pytest.mark.parametrize("total", [1e-6, 50.0])
 def test_tiny_and_huge_promises(total):
     analysis = analysis_of(2, (2, 3, 3), 0.7)

@@ -253,6 +253,8 @@ def test_input_is_checked():
         target_total(tables, {"a": 1.0, "b": -1.0})
     with pytest.raises(ValueError, match="expected one finite number"):
         target_total(tables, {"a": 1.0, "b": math.inf})
+    with pytest.raises(ValueError, match="sum to more than"):
+        target_total(tables, {"a": 1e308, "b": 1e308})
     with pytest.raises(ValueError, match="got no tables"):
         target_total({}, {})
     other = dt.Conditional([[0.5, 0.5]] * 3, target="xor")

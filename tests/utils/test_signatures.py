@@ -73,6 +73,13 @@ def test_keys_are_private_kept_and_told_apart(signed, tmp_path):
     (tmp_path / "text").write_text("no key")
     with pytest.raises(ValueError, match="holds no private key"):
         signatures.sign(plan, tmp_path / "text")
+    other = base64.b64decode("MCowBQYDK2Vw").replace(b"\x2b\x65\x70", b"\x2b\x65\x77") + bytes(35)
+    text = base64.b64encode(other).decode()
+    (tmp_path / "text").write_text(
+        f"-----BEGIN PUBLIC KEY-----\n{text}\n-----END PUBLIC KEY-----\n"
+    )
+    with pytest.raises(ValueError, match="holds no public key"):  # a kind that nobody knows
+        signatures.verify(plan, tmp_path / "text")
 
 
 @pytest.mark.skipif(not shutil.which("openssl"), reason="there is no openssl to compare with")

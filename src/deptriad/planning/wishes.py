@@ -29,6 +29,9 @@ TINY = 1e-3
 LEAST = 1e-6
 """Smallest promise: reports of a million million people could say nothing under it."""
 
+MOST = 700.0
+"""The largest finite promise; e^700 is about the largest number there is."""
+
 
 def refuse_wishes(
     names: tuple[str, ...],
@@ -213,6 +216,11 @@ def as_promises(total: float | Mapping[str, float], names: tuple[str, ...]) -> F
         raise InvalidValue(
             *(Parameter("total"), f" is {limits.min():g}, expected at least {LEAST:g}: "),
             "below that no number of people is enough to learn anything from their reports",
+        )
+    if (limits[np.isfinite(limits)] > MOST).any():
+        raise InvalidValue(
+            *(Parameter("total"), f" is {limits[np.isfinite(limits)].max():g}, expected at most "),
+            f"{MOST:g}, which promises nothing any more; inf for a public attribute",
         )
     return limits
 

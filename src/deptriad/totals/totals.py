@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,6 +14,7 @@ from deptriad.totals.proof import Proof
 from deptriad.totals.shared_target import Table, budgets_by_source, shared_target
 from deptriad.utils import html_table
 from deptriad.utils.arrays import as_finite_budget
+from deptriad.utils.errors import InvalidValue, Parameter
 from deptriad.utils.rounding import sum_up
 from deptriad.utils.text import aligned, printable, rounded_up, times
 
@@ -145,6 +147,10 @@ def target_total(
     released = {name: epsilon for name, epsilon in given.items() if epsilon > 0.0}
     telling = [name for name in released if tables[name].shape[1] > 1]
     everything = sum_up([own, *given.values()])
+    if everything == math.inf:
+        raise InvalidValue(
+            Parameter("budgets"), " sum to more than 1.7e308, the largest number: make them smaller"
+        )
     known = None if mechanisms is None else mechanisms_of(mechanisms, list(released))
     if not telling or tables[telling[0]].shape[0] < 2:
         # no source, or one of one value, or a target of one: there is nothing to tell

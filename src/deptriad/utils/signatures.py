@@ -100,6 +100,8 @@ def signature_of(path: PathLike) -> Path:
 
 def _key(path: PathLike, kind: str) -> Any:
     serialization, ed25519 = _cryptography()
+    from cryptography.exceptions import UnsupportedAlgorithm
+
     data = Path(path).read_bytes()
     try:
         key = (
@@ -109,7 +111,7 @@ def _key(path: PathLike, kind: str) -> Any:
         )
     except TypeError:
         raise ValueError(f"{path} is locked by a password, expected a key without one") from None
-    except ValueError:
+    except (ValueError, UnsupportedAlgorithm):
         key = None
     wanted = ed25519.Ed25519PrivateKey if kind == "private" else ed25519.Ed25519PublicKey
     if not isinstance(key, wanted):
