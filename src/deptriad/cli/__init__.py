@@ -19,6 +19,7 @@ with at_once():  # importing takes a second
         calibrate,
         chain,
         collect,
+        collector,
         compile,
         data,
         demo,

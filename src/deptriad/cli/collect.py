@@ -67,7 +67,13 @@ def _perturb(
 )
 def _estimate(
     plan: options.PlanFile,
-    reports: Annotated[Path, typer.Argument(help="A file of reports.", metavar="REPORTS")],
+    reports: Annotated[
+        str,
+        typer.Argument(
+            help="A file of reports, or a collector's store: sqlite:///FILE or postgresql://USER@HOST/DATABASE.",
+            metavar="REPORTS",
+        ),
+    ],
     attributes: Annotated[
         list[str],
         typer.Argument(

@@ -123,7 +123,8 @@ def estimate(
     strategy
         The plan or strategy that the reports were collected with.
     reports
-        A frame of reports or the path of a file, as ``perturb`` and ``perturb_file`` give them; or a ``Simulation``.
+        A frame of reports or the path of a file, as ``perturb`` and ``perturb_file`` give them; the URL of a store,
+        such as "sqlite:///reports.db" or "postgresql://user@host/survey"; or a ``Simulation``.
     attributes
         One name or several: an axis for each.
     post

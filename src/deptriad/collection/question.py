@@ -75,6 +75,10 @@ class Question:
         pairs = zip(self.attributes, columns, strict=True)
         return self.values({each.name: _codes(each, column) for each, column in pairs})
 
+    def accepted(self, columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
+        """The same, if they can be reports of its mechanism."""
+        return self.mechanism._checked(self.read(columns))
+
 
 def _codes(attribute: Attribute, column: NDArray[Any]) -> NDArray[Any]:
     """Codes of labels, which may be there already."""

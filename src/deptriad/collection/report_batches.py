@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 import numpy as np
 
-from deptriad.collection import report_format
+from deptriad.collection import report_format, report_store
 from deptriad.collection.score_sums import Sums, Told
 from deptriad.data import batches, column_types, encoding, readers
 from deptriad.data.attribute import Attribute
@@ -114,12 +114,26 @@ def opened(reports: Any, encode: ReportColumns) -> Frame:
 def add_all(
     reports: Any, strategy: Strategy, every: Sequence[Sums], weight: str | None = None
 ) -> None:
-    """Add all reports, in a frame or a file, to sums that are empty yet; with the weights of a column."""
+    """Add all reports, in a frame, a file or a store, to sums that are empty yet; with the weights of a column."""
     places = sorted({place for sums in every for place in sums.places})
     encode = layout(strategy, places, weight)
-    frame = opened(reports, encode)
+    empty, parts = deepcopy(every), iter([reports])
+    if report_store.is_store(reports):
+        parts = report_store.frames(reports, strategy.view_column, encode.names)
+    for part in parts:
+        _add(opened(part, encode), strategy, places, encode, empty, every)
+
+
+def _add(
+    frame: Frame,
+    strategy: Strategy,
+    places: Sequence[int],
+    encode: ReportColumns,
+    empty: Sequence[Sums],
+    every: Sequence[Sums],
+) -> None:
     labels = Schema(encode.labels(dict(frame.collect_schema())) or [Attribute("", [""])])
-    work = partial(_summed, strategy, places, encode, every)
+    work = partial(_summed, strategy, places, encode, empty)
     refused = np.zeros((2, len(labels)), dtype=np.int64)
     for said, bad, *found in batches.results(frame, encode, work):  # type: ignore[arg-type]
         refused += bad[: refused.size].reshape(refused.shape)

@@ -2,7 +2,7 @@
 
 A Parquet file carries it, and so do frames of pandas (in ``attrs``, which pandas writes to Parquet and reads again) and
 of Arrow (in the metadata of their schema). Frames of other engines and CSV files have no place for one.
-It guards against accidents: anyone can make it.
+It guards against accidents: anyone can make it. A collector's store has one, too, but its reports came from anybody.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from deptriad.collection import report_store
 from deptriad.utils.errors import InvalidValue, Parameter
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ class Origin(NamedTuple):
 
     marked: bool
     seeded: bool
+    sent: bool = False
+    """Whether people sent them by themselves, so that each may have done as they like."""
 
 
 def mark(strategy: Strategy, seeded: bool) -> dict[str, str]:
@@ -84,12 +87,17 @@ def origin(reports: Any, strategy: Strategy, allowed: Allowed) -> Origin:
             )
     every = [own for _, own in found]
     return Origin(
-        bool(every) and all(STRATEGY in own for own in every), any(SEEDED in own for own in every)
+        bool(every) and all(STRATEGY in own for own in every),
+        any(SEEDED in own for own in every),
+        report_store.is_store(reports),
     )
 
 
 def _marks(reports: Any) -> Iterator[tuple[str, dict[str, str]]]:
-    """The marks of all files, with their paths, or that of a frame; CSV files and most frames have none."""
+    """The marks of all files, with their paths, of a store, or of a frame; CSV files and most frames have none."""
+    if report_store.is_store(reports):
+        yield report_store.shown(reports), report_store.facts_of(reports)
+        return
     if not isinstance(reports, str | os.PathLike):
         native = reports.to_native() if hasattr(reports, "to_native") else reports
         attributes = getattr(native, "attrs", None)

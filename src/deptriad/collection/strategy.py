@@ -211,7 +211,7 @@ class Strategy(ABC):
     def add_all(
         self, reports: Any, sums: Sequence[Sums], allowed: Allowed, weight: str | None = None
     ) -> str:
-        """Add reports (a frame, a file or a ``Simulation``) of this very strategy to sums.
+        """Add reports (a frame, a file, the URL of a store, or a ``Simulation``) of this very strategy to sums.
 
         Returns
         -------
@@ -233,8 +233,9 @@ class Strategy(ABC):
         places = sorted({place for each in sums for place in each.places})
         own = [(place, self.questions[place].mechanism) for place in places]
         signs = [Signs((place,), (each,)) for place, each in own if len(each.sign_chances())]
-        report_batches.add_all(reports, self, [*sums, *([] if found.marked else signs)], weight)
-        why = "" if found.marked else doubt([*sums, *signs], self.questions)
+        trusted = found.marked and not found.sent
+        report_batches.add_all(reports, self, [*sums, *([] if trusted else signs)], weight)
+        why = "" if trusted else doubt([*sums, *signs], self.questions)
         if why and not allowed.implausible:
             raise InvalidValue(
                 f"{why}: are they records that were never perturbed, or reports of another plan? If some who report "
@@ -377,6 +378,8 @@ def _said(found: Origin, why: str, records: bool) -> str:
         said.append(
             f"the reports carry no mark: not checked is whether they are of this plan{or_records}"
         )
+    elif found.sent:
+        said.append("people sent these reports: not checked is whether each was perturbed")
     if found.seeded:
         said.append("the reports were drawn with a seed: who knows it can undo the noise")
     return "; ".join(said)

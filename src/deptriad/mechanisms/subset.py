@@ -56,6 +56,16 @@ class SubsetSelection(BitReports):
         p, _ = self.probabilities
         return p / self.width, (1 - p) / (self.size - self.width)
 
+    def _checked(self, reports: ArrayLike) -> NDArray[np.uint8]:
+        every = super()._checked(reports)
+        counts = np.bitwise_count(every).sum(axis=1, dtype=np.int64)
+        if (wrong := counts != self.width).any():
+            row = int(np.argmax(wrong))
+            raise ValueError(
+                f"report {row} is a set of {counts[row]} values, expected {self.width}: is it of another budget?"
+            )
+        return every
+
     def matrix(self) -> Floats:
         """p(report | value), a column for each set, ordered as binary numbers; for up to 65,536 sets."""
         count = math.comb(self.size, self.width)

@@ -247,25 +247,37 @@ def refuse_misfits(
 
 def parse_json(text: str, format: str, version: int | tuple[int, ...], name: str) -> dict[str, Any]:
     """The object in a JSON text, its format and version checked; there may be several versions to read."""
+    content = decoded(text, name, format)
+    refuse_format(content, format, version, name)
+    return dict(content)
+
+
+def decoded(text: str | bytes, name: str, format: str) -> Any:
+    """What a JSON text holds, no key twice in an object."""
     try:
-        content = json.loads(text, object_pairs_hook=_distinct)
+        return json.loads(text, object_pairs_hook=_distinct)
     except RecursionError:
         raise ValueError(f"{name} is nested too deeply, expected a {format} in JSON") from None
     except json.JSONDecodeError as error:
         raise ValueError(f"{name} is not JSON: {error}") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"{name} is not text, expected a {format} in JSON") from None
     except ValueError as error:  # a key twice, or a number of thousands of digits
         raise ValueError(f"{name} cannot be read: {error}") from None
+
+
+def refuse_format(content: Any, format: str, version: int | tuple[int, ...], name: str) -> None:
+    """Refuse what is no object of JSON of this format and of a version that is known."""
     found = content.get("format") if isinstance(content, dict) else None
     if found != format:
-        raise ValueError(f'{name} has "format": {found!r}, expected "{format}"')
+        raise ValueError(f'{name} has "format": {brief(found)}, expected "{format}"')
     number = content.get("version")
     known = version if isinstance(version, tuple) else (version,)
     if type(number) is not int or number not in known:
         expected = " or ".join(map(str, known))
         raise ValueError(
-            f'{name} has "version": {number!r}, expected {expected}: it was written by another release of deptriad'
+            f'{name} has "version": {brief(number)}, expected {expected}: it was written by another release of deptriad'
         )
-    return dict(content)
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -1,0 +1,113 @@
+"""The collector: reports a second that it holds, with how long senders wait; kills under load; estimates from its store.
+
+    python benchmarks/collect.py [SECONDS]
+    python benchmarks/collect.py kills [TIMES] [SEED]
+
+A real collector in a process of its own, senders on the loopback address only. First as fast as 64 senders can, each
+the next report when the last is acknowledged; then at four fifths of that rate, evenly, where waiting is that of a
+service that is busy but not flooded. ``kills`` ends it by SIGKILL under load, 100 times by default, and looks for
+reports that were acknowledged and are missing, or are counted twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+from _history import add, seconds
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "helpers"))
+
+import collector
+
+SECONDS = 10.0
+CONNECTIONS = 64
+MOST = 60_000
+"""Reports that are made beforehand for one run."""
+
+
+def waits(answers: dict[int, collector.Answer]) -> dict[str, float]:
+    assert all(answer.status == 200 for answer in answers.values())
+    every = np.array([answer.seconds for answer in answers.values()]) * 1e3
+    names = {"median": 50, "p99": 99, "p99.9": 99.9}
+    return {f"{name}, ms": float(np.percentile(every, part)) for name, part in names.items()}
+
+
+async def flood(port: int, bodies: list[bytes], limit: float) -> tuple[dict, float]:
+    """As fast as they are acknowledged, for so long."""
+    answers: dict[int, collector.Answer] = {}
+    start = time.perf_counter()
+    sending = asyncio.create_task(collector.load(port, bodies, CONNECTIONS, answers))
+    await asyncio.wait([sending], timeout=limit)
+    taken, done = time.perf_counter() - start, dict(answers)
+    sending.cancel()
+    await asyncio.gather(sending, return_exceptions=True)
+    return done, len(done) / taken
+
+
+async def evenly(port: int, bodies: list[bytes], rate: float) -> dict[int, collector.Answer]:
+    """One each 1/rate seconds, over connections that take turns; waiting counts from when it was due."""
+    answers: dict[int, collector.Answer] = {}
+    start = time.perf_counter() + 0.1
+    due = [start + place / rate for place in range(len(bodies))]
+    places = iter(range(len(bodies)))
+
+    async def one() -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        for place in places:
+            await asyncio.sleep(max(0.0, due[place] - time.perf_counter()))
+            answer = await collector.ask(reader, writer, bodies[place])
+            answers[place] = answer._replace(seconds=time.perf_counter() - due[place])
+        writer.close()
+
+    await asyncio.gather(*(one() for _ in range(CONNECTIONS)))
+    return answers
+
+
+def speed(limit: float) -> None:
+    plan, rng = collector.survey(), np.random.default_rng(1)
+    found: dict[str, object] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        path, url = Path(folder) / "plan.json", f"sqlite:///{folder}/reports.db"
+        plan.save(path)
+        bodies = [json.dumps(each).encode() for each in collector.messages(plan, MOST, rng)]
+        with collector.running(path, url) as (port, _):
+            answers, rate = asyncio.run(flood(port, bodies, limit))
+            found["flooded"] = {"reports a second": rate} | waits(answers)
+            rest = bodies[len(answers) + CONNECTIONS :]
+            even = rest[: int(0.8 * rate * limit)]
+            answers = asyncio.run(evenly(port, even, 0.8 * rate))
+            found["at four fifths"] = {"reports a second": 0.8 * rate} | waits(answers)
+            batch = b"[" + b",".join(
+                json.dumps(each).encode() for each in collector.messages(plan, 1000, rng)
+            ) + b"]"  # fmt: skip
+            taken = asyncio.run(evenly(port, [batch], 1.0))[0].seconds
+            found["in a batch, reports a second"] = 1000 / taken
+        stored = len(collector.stored_reports(url))
+        taken = seconds(lambda: plan.estimate(url, ["sex", "income"], implausible=True))
+        found["estimated from the store, reports a second"] = stored / taken
+    print(json.dumps(found, indent=1))
+    add("collect", found)
+
+
+def main() -> None:
+    if sys.argv[1:2] != ["kills"]:
+        speed(float(sys.argv[1]) if len(sys.argv) > 1 else SECONDS)
+        return
+    times = int(sys.argv[2]) if len(sys.argv) > 2 else 100
+    seed = int(sys.argv[3]) if len(sys.argv) > 3 else secrets.randbits(32)
+    print(f"seed {seed}")
+    with tempfile.TemporaryDirectory() as folder:
+        found = collector.kills(Path(folder), times, seed)
+    print(json.dumps(found))
+    add("collect", {f"killed under load, {name}": number for name, number in found.items()})
+
+
+if __name__ == "__main__":
+    main()

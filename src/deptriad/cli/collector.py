@@ -1,0 +1,132 @@
+"""deptriad collect and invite: a service that takes reports, and who may send one."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from deptriad.cli import options
+from deptriad.cli.app import app, refuse_place
+from deptriad.planning.plan import Plan
+from deptriad.utils import files
+
+if TYPE_CHECKING:
+    from deptriad.clients.service import Settings
+    from deptriad.clients.store import Store
+
+Place = Annotated[
+    str,
+    typer.Option(
+        help="A SQLite file, made if there is none, or postgresql://USER@HOST/DATABASE.",
+        metavar="FILE_OR_URL",
+    ),
+]
+
+
+@app.command(
+    "collect", epilog="Example: deptriad collect plan.json --store reports.db --port 8000 --page survey"
+)  # fmt: skip
+def _collect(
+    plan: options.PlanFile,
+    store: Place = "reports.db",
+    port: Annotated[
+        int, typer.Option(help="Where to listen; 0 for any free one.", min=0, max=65535)
+    ] = 8000,
+    host: Annotated[
+        str, typer.Option(help="On which address; others than this need TLS in front.")
+    ] = "127.0.0.1",
+    page: Annotated[
+        Path | None,
+        typer.Option(help="Serve this folder, which `deptriad client` wrote.", metavar="FOLDER"),
+    ] = None,
+    origin: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A site whose pages may send reports, such as https://survey.example. May be repeated.",
+            metavar="URL",
+        ),
+    ] = None,
+    rate: Annotated[int, options.whole("Messages a second, over all senders.", 1)] = 1000,
+    most_bytes: Annotated[int, options.whole("Bytes of one message.", 1)] = 1_000_000,
+    estimates: Annotated[
+        bool,
+        typer.Option(
+            "--estimates", help="Tell everybody standard errors and the number of reports."
+        ),
+    ] = False,
+) -> None:
+    """Take reports of the plan over HTTP (POST /reports) until Ctrl-C, each once.
+
+    A report is acknowledged when it is on the disk. Reports of other plans, and what the plan's mechanisms cannot
+    report, are refused. No address, no time and no log is kept. Estimate at any time, from the store's URL:
+    deptriad estimate plan.json sqlite:///reports.db sex income
+    """
+    asked = Plan.load(plan)
+    from deptriad.clients.service import Settings
+
+    settings = Settings(tuple(origin or ()), rate, most_bytes, page, estimates)
+    opened = _opened(store, asked)
+    try:
+        _serve(asked, opened, settings, host, port)
+    finally:
+        opened.close()
+
+
+def _opened(place: str, plan: Plan) -> "Store":
+    from deptriad.clients.store import Store
+
+    return Store.opened(place, plan)
+
+
+def _serve(plan: Plan, store: "Store", settings: "Settings", host: str, port: int) -> None:
+    import uvicorn
+
+    from deptriad.clients.service import service
+    from deptriad.collection.report_store import shown
+
+    config = uvicorn.Config(
+        service(plan, store, settings),
+        host=host,
+        port=port,
+        log_level="error",
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        limit_concurrency=2000,
+        timeout_graceful_shutdown=10,
+        backlog=2048,
+        ws="none",
+    )
+    listening = config.bind_socket()
+    listening.listen(config.backlog)  # who sends as soon as the next line is out, waits
+    where = f"http://{host}:{listening.getsockname()[1]}"
+    typer.echo(f"collecting at {where}/reports into {shown(store.url)}; Ctrl-C ends it", err=True)
+    uvicorn.Server(config).run(sockets=[listening])
+
+
+@app.command(
+    "invite", epilog="Example: deptriad invite plan.json --count 500 --store reports.db --out invitations.txt"
+)  # fmt: skip
+def _invite(
+    plan: options.PlanFile,
+    count: Annotated[int, options.whole("How many invitations to make.", 1)],
+    store: Place = "reports.db",
+    out: Annotated[
+        Path, options.file("Where to write them, a line each; keep it to yourself.")
+    ] = Path("invitations.txt"),
+    force: options.Force = False,
+) -> None:
+    """Make invitations, each good for one report; from then on the store takes none without one.
+
+    The store keeps hashes of those that are left, and nothing of those that were used.
+    """
+    refuse_place(out, "--out", plan, force=force)
+    opened = _opened(store, Plan.load(plan))
+    try:
+        made = opened.invite(count)
+    finally:
+        opened.close()
+    with files.whole(out) as partial:
+        partial.write_text("\n".join(made) + "\n", encoding="utf-8")
+        partial.chmod(0o600)
+    typer.echo(f"{count:,} invitations are in {out}")

@@ -1,0 +1,52 @@
+import json
+import stat
+
+import numpy as np
+import pytest
+
+pytest.importorskip("starlette", reason="the collector is not installed: pip install '.[collect]'")
+
+import collector
+from command_line import one_line
+from deptriad.clients.store import Store, Submission
+from deptriad.clients.wire import Wire
+
+
+@pytest.fixture
+def plan(tmp_path):
+    made = collector.survey("grr")
+    made.save(tmp_path / "plan.json")
+    return made
+
+
+def test_invitations_are_written_and_reports_of_the_store_are_estimated(run, plan, tmp_path):
+    code, output, _ = run("invite", "plan.json", "--count", "3", "--store", "reports.db")
+    assert (code, output) == (0, "3 invitations are in invitations.txt\n")
+    written = tmp_path / "invitations.txt"
+    assert stat.S_IMODE(written.stat().st_mode) == 0o600
+    invitations = written.read_text().split()
+    store, wire = Store.opened(tmp_path / "reports.db", plan), Wire.of(plan)
+    reports = [wire.read(each) for each in collector.messages(plan, 4, np.random.default_rng(1))]
+    sent = [Submission([each], own) for each, own in zip(reports, [*invitations, "no"], strict=True)]
+    assert store.add(sent) == ["stored"] * 3 + ["uninvited"]
+    store.close()
+    code, output, _ = run("estimate", "plan.json", "sqlite:///reports.db", "sex", "--json")
+    assert code == 0
+    assert json.loads(output)["reports"] == 3
+    assert run("invite", "plan.json", "--count", "3")[0] == 1  # the list that is there stays
+    assert written.read_text().split() == invitations
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        (("--store", "absent/r.db"), "there is no folder absent"),
+        (("--store", "http://x"), "expected the path of a SQLite file"),
+        (("--page", "."), "has no survey.html"),
+        (("--origin", "here"), "the origin is 'here'"),
+    ],
+)
+def test_a_mistake_ends_in_a_line(run, plan, options, said):
+    code, output, errors = run("collect", "plan.json", *options)
+    assert (code, output) == (1, "")
+    assert said in one_line(errors)
