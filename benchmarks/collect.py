@@ -1,4 +1,4 @@
-"""The collector: reports a second that it holds, with how long senders wait; kills under load; estimates from its store.
+"""The collector: reports a second that it holds, how long senders wait, kills under load, estimates from its store.
 
     python benchmarks/collect.py [SECONDS]
     python benchmarks/collect.py kills [TIMES] [SEED]

@@ -27,7 +27,9 @@ def test_invitations_are_written_and_reports_of_the_store_are_estimated(run, pla
     invitations = written.read_text().split()
     store, wire = Store.opened(tmp_path / "reports.db", plan), Wire.of(plan)
     reports = [wire.read(each) for each in collector.messages(plan, 4, np.random.default_rng(1))]
-    sent = [Submission([each], own) for each, own in zip(reports, [*invitations, "no"], strict=True)]
+    sent = [
+        Submission([each], own) for each, own in zip(reports, [*invitations, "no"], strict=True)
+    ]
     assert store.add(sent) == ["stored"] * 3 + ["uninvited"]
     store.close()
     code, output, _ = run("estimate", "plan.json", "sqlite:///reports.db", "sex", "--json")

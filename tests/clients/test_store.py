@@ -97,7 +97,7 @@ def test_estimates_are_those_of_the_same_reports_in_a_frame(store, plan, monkeyp
     import pandas as pd
 
     frame = pd.DataFrame(
-        [{"view": each["view"]} | {name: None for name in plan.names} | each["answers"] for each in messages]
+        [{"view": each["view"]} | dict.fromkeys(plan.names) | each["answers"] for each in messages]
     )  # fmt: skip
     for names in ("sex", "by olh", "by subset", ["sex", "income"], ["sex", "by oue"]):
         here, there = (plan.estimate(reports, names) for reports in (store.url, frame))
@@ -197,7 +197,9 @@ def test_a_closed_database_does_not_tell_the_order_either(plan, postgresql, requ
     assert [own for own, _ in after] == sorted(own for own, _ in before)
     assert len({number for _, number in after}) == 1
     with made.connect() as connection:
-        left = connection.execute(sa.text("SELECT hash, ctid::text FROM deptriad_invitations")).all()
+        left = connection.execute(
+            sa.text("SELECT hash, ctid::text FROM deptriad_invitations")
+        ).all()
     assert [tuple(row) for row in left] == [(hashed(invitations[-1]), "(0,1)")]
     made.dispose()
 
@@ -205,7 +207,7 @@ def test_a_closed_database_does_not_tell_the_order_either(plan, postgresql, requ
 def test_an_empty_label_is_an_answer_and_an_empty_store_is_none(tmp_path):
     split = dt.Split(dt.Schema([dt.Attribute("q", ["", "a"], missing="error")]), 1.0)
     store, wire = Store.opened(tmp_path / "r.db", split), Wire.of(split)
-    with pytest.raises(ValueError, match="no reports|nobody|empty"):
+    with pytest.raises(ValueError, match=r"no reports|nobody|empty"):
         estimate(split, store.url, "q")
     store.add([Submission([wire.read(each) for each in wire.sent(np.zeros((200, 1), int))])])
     store.close()

@@ -90,7 +90,8 @@ async def ask(
     """One request on an open connection."""
     start = time.perf_counter()
     writer.write(
-        f"{line} HTTP/1.1\r\nhost: x\r\n{headers}content-length: {len(body)}\r\n\r\n".encode() + body
+        f"{line} HTTP/1.1\r\nhost: x\r\n{headers}content-length: {len(body)}\r\n\r\n".encode()
+        + body
     )
     head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
     length = int(re.search(r"content-length: (\d+)", head)[1])

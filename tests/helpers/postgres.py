@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pwd
 import shutil
 import subprocess
 import tempfile
@@ -23,13 +22,15 @@ def why_not() -> str | None:
     """Why there can be none here."""
     if programs() is None:
         return "PostgreSQL is not installed (Debian: apt-get install postgresql)"
-    if os.getuid() == 0 and not _user():
+    if hasattr(os, "getuid") and os.getuid() == 0 and not _user():
         return "PostgreSQL does not run as root, and there is no user postgres"
     return None
 
 
 def _user() -> str | None:
     """Whom the server runs as, where we are root, as whom it does not."""
+    import pwd
+
     names = {each.pw_name for each in pwd.getpwall()}
     return next((name for name in ("postgres", "nobody") if name in names), None)
 

@@ -7,8 +7,11 @@ import shutil
 from importlib.util import find_spec
 from pathlib import Path
 
+import postgres
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 PACKAGES = {
+    "collect-postgresql": ("starlette", "uvicorn", "sqlalchemy", "psycopg"),
     "attack": ("torch", "sklearn"),
     "engines": ("polars", "dask", "distributed", "ibis", "pyspark"),
     "oracles": ("qif", "multi_freq_ldpy", "pure_ldp"),
@@ -49,6 +52,8 @@ def absent() -> list[str]:
         found.append("chromium (make browser)")
     if not axe_core():
         found.append("axe-core (make browser)")
+    if why := postgres.why_not():
+        found.append(why)
     if not java():
         found.append("Java (for Spark; on the path or in JAVA_HOME)")
     if not shared().is_dir():

@@ -55,7 +55,7 @@ class Wire:
     >>> wire.read(sent | {"answers": {"sex": "x"}})
     Traceback (most recent call last):
         ...
-    ValueError: the report 'x' of 'sex' is none of its values: Attribute('sex', ['f', 'm'])
+    ValueError: the report 'x' of 'sex' is none of its values: Attribute(sex: f, m)
     """
 
     strategy: Strategy
