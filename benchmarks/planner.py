@@ -29,12 +29,12 @@ from deptriad.planning.shares import optimal_shares
 from deptriad.planning.workload import Workload
 
 SHARED = Path(os.environ.get("DEPTRIAD_SHARED", Path(__file__).resolve().parents[2] / "shared"))
-APART = {"id", "fnlwgt", "pwgtp", "serialno", "rt", "weights", "wt"}
-"""Columns that are identifiers or weights of records."""
+APART = {"id", "fnlwgt", "education_num", "pwgtp", "wgtp", "rt", "weights", "wt"}
+"""Columns that are identifiers or weights of records, have one value, or say what another one says."""
 
 COUNTS = {
     "cardio": 8,
-    "adult": 8,
+    "adult": 13,
     "acs_2018_14_states": 6,
     "brfss_diabetes_2015": 8,
     "cps_spm_2019": 8,

@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 
 import deptriad as dt
 from deptriad.collection.view import View
-from deptriad.planning import known_views
+from deptriad.data import joint_counting
+from deptriad.planning import known_views, told
 from deptriad.planning.best_views import reference_cost
 from deptriad.planning.calibrate import calibrate
+from deptriad.planning.guard import Guard
 from deptriad.planning.told import Tables
 from deptriad.planning.view_budgets import ViewBudgets
 from deptriad.planning.workload import Workload
@@ -190,28 +192,63 @@ def test_wishes_are_refused_with_a_reason(given, said):
 # --- inside a view -----------------------------------------------------------------------------------------------
 
 
-def test_tables_that_are_counted_one_by_one_are_those_counted_at_once():
+def test_tables_that_are_counted_in_one_pass_are_those_of_records_in_memory(monkeypatch):
     frame, schema, codes = survey(13, [2, 3, 4], 0.4)
     prior = dt.Prior.from_data(frame, schema, min_records=1)
-    quick, slow = Tables(prior), Tables(prior)
-    slow._codes = None
+    quick = Tables(prior)
+    monkeypatch.setattr(joint_counting, "MOST_KEPT", 0)
+    passes = []
+    count = dt.Prior.joints
+    monkeypatch.setattr(
+        dt.Prior, "joints", lambda self, tables: passes.append(1) or count(self, tables)
+    )
+    slow = Tables(dt.Prior.from_data(frame, schema, min_records=1))
     for places in ([0], [1, 2], [0, 1, 2]):
         one, other = quick.told(places), slow.told(places)
         np.testing.assert_allclose(one.table, other.table, atol=1e-15)
         budgets = np.linspace(0.5, 2.0, len(places))
         truth = plain_totals(codes, schema.sizes, places, budgets, joint=False)
         np.testing.assert_allclose(one.totals(budgets)[0], truth, rtol=1e-12)
+    assert len(passes) == 1
+
+
+def test_what_was_not_counted_in_one_pass_is_certified_from_pairs(monkeypatch):
+    frame, schema, codes = survey(14, [2, 3, 2, 3], 0.3)
+    monkeypatch.setattr(joint_counting, "MOST_KEPT", 0)
+    monkeypatch.setattr(told, "IN_ONE_PASS", 100)
+    analysis = analysed(frame, schema)
+    tables = Tables(analysis.prior)
+    assert tables.known([0])
+    assert not tables.known([1, 3])
+    guard = Guard(schema, np.full(4, 2.0), analysis, tables)
+    view = View(("b", "d"), {"b": 1.5, "d": 1.5}, {"b": "grr", "d": "grr"})
+    certified = [analysis.total(name, view.budgets).certified for name in schema.names]
+    assert guard.totals(view).tolist() == np.minimum(certified, view.epsilon).tolist()
+    plan = calibrate(analysis, 2.0, views="best")
+    for each in plan.views:
+        assert each.epsilon <= 2.0 or (totals_of(each, schema, codes) <= 2.0 * (1 + ROUNDING)).all()
+
+
+def test_wide_boxes_leave_views_that_need_no_prior():
+    frame, schema, _ = survey(15, [2, 3, 3], 0.5, rows=10)
+    unsure = calibrate(analysed(frame, schema, dt.Confidence(0.99)), 2.0, views="best")
+    nothing = calibrate(schema, 2.0)
+    assert all(view.epsilon <= 2.0 * 1.001 for view in unsure.views)
+    workload = Workload.checked(schema, 2)
+    assert mean_variance(unsure.views, workload, 2.0) <= (
+        1.003 * mean_variance(nothing.views, workload, 2.0)
+    )
 
 
 def test_budgets_by_price_gain_more_than_even_ones(rng):
     frame, schema, _ = survey(int(rng.integers(1 << 30)), [2, 3, 2, 4], 0.5)
     workload = Workload.checked(schema, 2)
     promises = np.full(4, 2.0)
-    told = Tables(dt.Prior.from_data(frame, schema, min_records=1)).told([0, 1, 2, 3])
-    search = ViewBudgets(told, promises, promises)
+    every = Tables(dt.Prior.from_data(frame, schema, min_records=1)).told([0, 1, 2, 3])
+    search = ViewBudgets(every, promises, promises)
     worth = workload.worth(schema.names, rng.random(len(workload.marginals)))
     found = search.best(worth)
-    assert (told.totals(found)[0] <= promises * (1 + 1e-5)).all()
+    assert (every.totals(found)[0] <= promises * (1 + 1e-5)).all()
 
     def gained(budgets):
         own = dict(zip(schema.names, budgets.tolist(), strict=True))

@@ -19,7 +19,7 @@ from deptriad.planning.workload import Names, Workload
 from deptriad.utils.arrays import Floats
 from deptriad.utils.text import rounded_up
 
-LEAST_SHARE, LOSS = 2e-3, 2e-3
+LEAST_SHARE, LOSS = 2e-3, 1e-3
 """Shares below this are left out, if that makes the objective worse by this part at most."""
 
 

@@ -95,10 +95,10 @@ class Guard:
 
     def _small(self, view: View) -> bool:
         assert self.tables is not None
-        largest = (
-            MOST_CONFIDENT if isinstance(self.uncertainty, Confidence) else self.tables.largest
-        )
-        return len(view.attributes) <= largest
+        confident = isinstance(self.uncertainty, Confidence)
+        if confident and len(view.attributes) > MOST_CONFIDENT:
+            return False
+        return self.tables.known(self._places(view))
 
     def _places(self, view: View) -> list[int]:
         return [self.schema.index(name) for name in view.attributes]

@@ -18,7 +18,7 @@ from deptriad.planning.shares import Optimum, optimal_shares, prices
 from deptriad.planning.told import Tables
 from deptriad.planning.view_budgets import LEAST, ViewBudgets
 from deptriad.planning.workload import Names, Workload
-from deptriad.utils.arrays import Floats
+from deptriad.utils.arrays import Floats, Integers
 
 MOST_CELLS = 400_000
 """Cells of a view times values of all targets, up to which its exact totals are worked out."""
@@ -59,44 +59,46 @@ class Pool:
         """The best shares; only those views are weighed that gain, or nearly."""
         some = np.arange(len(self.views))
         if self.best.share.size:
-            share = np.zeros(len(self.views))
-            share[: self.best.share.size] = self.best.share
+            share = self._spread(some[: self.best.share.size], self.best.share)
             gains = self.precision @ prices(share, self.precision, self.cost)
             some = np.flatnonzero((share > 1e-9) | (gains > 0.7 * self.best.objective))
         found = optimal_shares(self.precision[some], self.cost)
-        share = np.zeros(len(self.views))
-        share[some] = found.share
-        self._hold(share)
-
-    def _hold(self, share: Floats) -> None:
-        """Take shares, with the certificate over all views there are."""
-        value = float(np.sum(self.cost / (share @ self.precision)))
+        share = self._spread(some, found.share)
         gains = self.precision @ prices(share, self.precision, self.cost)
-        self.best = Optimum(share, value, max(float(gains.max()) / value, 1.0))
+        ratio = max(float(gains.max()) / found.objective, 1.0)
+        self.best = Optimum(share, found.objective, ratio)
 
     def thin(self, least: float, loss: float) -> None:
-        """Leave out views with the smallest shares, as long as J stays within a part of its best."""
-        best = self.best
-        used = np.flatnonzero(best.share > 0.0)
-        while used.size > 1:
-            order = used[np.argsort(best.share[used], kind="stable")]
-            few = order[: max(int(np.searchsorted(best.share[order], least)), 0)]
-            if not few.size:
-                break
-            rest = np.setdiff1d(used, few)
-            if not rest.size or not (self.precision[rest].sum(axis=0) > 0.0).all():
-                least *= 0.5
-                continue
-            found = optimal_shares(self.precision[rest], self.cost)
-            if found.objective > (1.0 + loss) * best.objective:
-                least *= 0.5
-                if least < 1e-9:
-                    break
-                continue
-            share = np.zeros(len(self.views))
-            share[rest] = found.share
-            self._hold(share)
-            break
+        """Leave out views that differ little from others, then those with the smallest shares.
+
+        J stays within a part of its best each time; what is lost is a factor of the certificate.
+        """
+        used = np.flatnonzero(self.best.share > 0.0)
+        alike: dict[object, int] = {}
+        for place in used[np.argsort(-self.best.share[used], kind="stable")].tolist():
+            view = self.views[place]
+            alike.setdefault((view.called, *view.mechanisms.values()), place)
+        if self._kept(np.array(sorted(alike.values())), loss):
+            used = np.flatnonzero(self.best.share > 0.0)
+        while least > 1e-9 and not self._kept(used[self.best.share[used] >= least], loss):
+            least *= 0.5
+
+    def _kept(self, some: Integers, loss: float) -> bool:
+        """Keep some views only, if J then stays within a part of what it is."""
+        if not some.size or not (self.precision[some].sum(axis=0) > 0.0).all():
+            return False
+        found = optimal_shares(self.precision[some], self.cost)
+        if found.objective > (1.0 + loss) * self.best.objective:
+            return False
+        ratio = self.best.ratio * max(found.objective / self.best.objective, 1.0)
+        self.best = Optimum(self._spread(some, found.share), found.objective, ratio)
+        return True
+
+    def _spread(self, places: Integers, share: Floats) -> Floats:
+        """Shares of some views as shares of all."""
+        every = np.zeros(len(self.views))
+        every[places] = share
+        return every
 
 
 @dataclass
@@ -160,11 +162,9 @@ class Pricing:
                     continue
                 done.add(some)
                 gain, view = self._priced(some, price)
-                gains.append((gain, some))
                 if gain > value and self.allowed(view.attributes):
                     found.append((gain, view))
-                if self.allowed(some):
-                    self._as_one(some)
+                gains.append((max(gain, self._as_one(some, price)), some))
             gains.sort(key=lambda each: (-each[0], each[1]))
             best = [some for _, some in gains[: WIDTH * len(names)]]
             level = sorted(
@@ -175,12 +175,10 @@ class Pricing:
                     if name not in some
                 }
             )
-        waiting = (
-            np.array([self.joint[some][1] for some in self.joint]) @ price if self.joint else ()
-        )
-        for gain, (view, _) in zip(waiting, list(self.joint.values()), strict=True):
-            if gain > value:
-                found.append((float(gain), view))
+        for some, (view, row) in self.joint.items():
+            gain = float(row @ price)
+            if gain > value and self.allowed(some):
+                found.append((gain, view))
         return self._added(found, price)
 
     def _added(self, found: list[tuple[float, View]], price: Floats) -> float:
@@ -190,10 +188,8 @@ class Pricing:
         for gain, view in found[: 6 * len(self.workload.asked)]:
             if gain <= self.pool.best.objective:
                 break
-            if view.joint:
-                del self.joint[view.attributes]
             kept = self.kept(view)
-            if kept is not None:
+            if kept is not None and kept not in self.pool.views:
                 views.append(kept)
                 best = max(best, float(self.workload.precision(kept) @ price))
         self.pool.add(views)
@@ -201,13 +197,16 @@ class Pricing:
 
     def _small(self, names: Names) -> bool:
         sizes = math.prod(self.workload.schema[name].size for name in names)
-        return (
-            len(names) <= self.tables.largest and sizes * int(self.tables.first[-1]) <= MOST_CELLS
+        return sizes * int(self.tables.first[-1]) <= MOST_CELLS and self.tables.known(
+            self._places(names)
         )
+
+    def _places(self, names: Names) -> list[int]:
+        return [self.workload.schema.index(name) for name in names]
 
     def _search(self, names: Names) -> ViewBudgets:
         if names not in self.known:
-            places = [self.workload.schema.index(name) for name in names]
+            places = self._places(names)
             most = np.minimum(self.promises[places], PUBLIC)
             self.known[names] = ViewBudgets(self.tables.told(places), self.promises, most)
         return self.known[names]
@@ -229,12 +228,12 @@ class Pricing:
         self.last[names] = view, row
         return float(row @ price), view
 
-    def _as_one(self, names: Names) -> None:
-        """One joint value, where the promise allows it more than the smallest promise: one more view to wait."""
-        if names in self.seen or len(names) == 1:
-            return
-        self.seen.add(names)
-        epsilon = self._search(names).told.largest_joint_budget(self.promises, PUBLIC)
-        if epsilon > self.promises.min():
-            view = View.of_one_value(names, epsilon, "grr")
-            self.joint[names] = view, self.workload.precision(view)
+    def _as_one(self, names: Names, price: Floats) -> float:
+        """What one joint value gains, where the promise allows it more than the smallest promise."""
+        if names not in self.seen and len(names) > 1:
+            self.seen.add(names)
+            epsilon = self._search(names).told.largest_joint_budget(self.promises, PUBLIC)
+            if epsilon > self.promises.min():
+                view = View.of_one_value(names, epsilon, "grr")
+                self.joint[names] = view, self.workload.precision(view)
+        return float(self.joint[names][1] @ price) if names in self.joint else 0.0

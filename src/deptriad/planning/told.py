@@ -10,6 +10,7 @@ import math
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
@@ -18,38 +19,70 @@ from deptriad.planning import _view_kernels
 from deptriad.tables.joint import Joint
 from deptriad.utils.arrays import Floats, Integers
 
+IN_ONE_PASS = 1 << 22
+"""Cells of all joint tables that are counted at once where records are not kept in memory: 32 MiB."""
+
+MOST_SETS = 50_000
+"""Joint tables that are counted at once, at most."""
+
 
 class Tables:
     """The joint tables of a prior: whatever is needed is counted, at once where the records are kept in memory.
 
-    Where they are not, each set of attributes is a pass over the data, and ``largest`` is 2: a view of two attributes,
-    and a target.
+    Where they are not, the smallest tables, up to ``IN_ONE_PASS`` cells in all, are counted in one pass over the data,
+    and no others are known.
     """
 
     def __init__(self, prior: Prior) -> None:
         self.prior = prior
         names, sizes = prior.names, prior.schema.sizes
-        own = [prior.joint([name]).target_values(name) for name in names]
+        kept = prior.records.kept if prior.records else None
+        self._codes = _different(*kept, sizes) if kept else None
+        self._joints: dict[tuple[int, ...], Joint] = {}
+        if kept:
+            self._count([(place,) for place in range(len(sizes))])
+        else:
+            self._count(self._small())
+        values = [self.joint([place]).target_values(name) for place, name in enumerate(names)]
         self.rows = [
-            np.array([prior.schema[name].values.index(value) for value in values])
-            for name, values in zip(names, own, strict=True)
+            np.array([attribute.values.index(value) for value in own])
+            for attribute, own in zip(prior.schema, values, strict=True)
         ]
         self.first = np.cumsum([0, *(rows.size for rows in self.rows)])
         self._every = np.cumsum([0, *sizes])
         self._kept = np.concatenate(
             [begin + rows for begin, rows in zip(self._every[:-1], self.rows, strict=True)]
         )
-        kept = prior.records.kept if prior.records else None
-        self.largest = len(names) if kept or len(prior.sources) > 1 else 2
-        self._joints: dict[tuple[int, ...], Joint] = {}
-        self._codes: tuple[Integers, Floats] | None = None
-        if kept:
-            codes, number = np.unique(kept[0], axis=1, return_inverse=True)
-            weights = np.asarray(np.bincount(number.ravel(), weights=kept[1]), dtype=np.float64)
-            self._codes = np.ascontiguousarray(codes.T, dtype=np.int64), weights
+
+    def _small(self) -> list[tuple[int, ...]]:
+        """The tables with the fewest cells, of sets as large as can be listed; those of one attribute always."""
+        sizes = self.prior.schema.sizes
+        sets = list(combinations(range(len(sizes)), 1))
+        for size in range(2, len(sizes) + 1):
+            if len(sets) + math.comb(len(sizes), size) > MOST_SETS:
+                break
+            sets += combinations(range(len(sizes)), size)
+        cells = np.array([math.prod(sizes[place] for place in some) for some in sets], dtype=float)
+        order = np.argsort(cells, kind="stable")
+        room = IN_ONE_PASS / len(self.prior.sources)
+        few = order[np.cumsum(cells[order]) <= room]
+        return sorted({*sets[: len(sizes)], *(sets[place] for place in few)})
+
+    def _count(self, wanted: Sequence[tuple[int, ...]]) -> None:
+        """Count tables in one pass."""
+        names = self.prior.names
+        found = self.prior.joints([[names[place] for place in some] for some in wanted])
+        self._joints |= dict(zip(wanted, found, strict=True))
+
+    def known(self, places: Sequence[int]) -> bool:
+        """Whether there are tables of some attributes together with each target."""
+        if self._codes is not None:
+            return True
+        every = range(len(self.rows))
+        return all(tuple(sorted({*places, target})) in self._joints for target in every)
 
     def told(self, places: Sequence[int]) -> Told:
-        """What is told about every attribute by those in some places."""
+        """What is told about every attribute by those in some places, which are in the order of the schema."""
         sizes = [self.prior.schema.sizes[place] for place in places]
         table = np.zeros((math.prod(sizes), self.first[-1]))
         if self._codes is None:
@@ -82,18 +115,11 @@ class Tables:
         table[:, self.first[target] : self.first[target + 1]] = given.reshape(rows.size, -1).T
 
     def joint(self, places: Sequence[int]) -> Joint:
-        """The joint table of some attributes, counted the first time."""
-        key = tuple(places)
+        """The joint table of some attributes in the order of the schema, counted the first time."""
+        key = tuple(sorted(places))
         if key not in self._joints:
-            self.count([key])
+            self._count([key])
         return self._joints[key]
-
-    def count(self, wanted: Sequence[Sequence[int]]) -> None:
-        """Count many joint tables in one pass."""
-        names = self.prior.names
-        missing = [tuple(places) for places in wanted if tuple(places) not in self._joints]
-        found = self.prior.joints([[names[place] for place in places] for places in missing])
-        self._joints |= dict(zip(missing, found, strict=True))
 
 
 @dataclass(frozen=True)
@@ -136,6 +162,21 @@ class Told:
         """The largest ε of GRR on the joint value: a report y has the likelihood 1 + t·p(y | x)."""
         gain = _view_kernels.joint_gain(self.table, self.first, np.exp(promises))
         return min(math.log1p(gain), most)
+
+
+def _different(codes: Integers, weights: Floats, sizes: Sequence[int]) -> tuple[Integers, Floats]:
+    """Records that differ, a row each, with the summed weights of those that are alike."""
+    number: Integers = np.zeros(codes.shape[1], dtype=np.int64)
+    known = 1
+    for row, size in zip(codes, sizes, strict=True):
+        if known * size > 1 << 62:  # numbers of what was seen so far, so that they stay small
+            number = np.unique(number, return_inverse=True)[1].ravel()
+            known = int(number.max(initial=0)) + 1
+        number = number * size + row
+        known *= size
+    _, first, number = np.unique(number, return_index=True, return_inverse=True)
+    summed = np.bincount(number.ravel(), weights=weights)
+    return np.ascontiguousarray(codes[:, first].T, dtype=np.int64), np.asarray(summed)
 
 
 _held = threading.local()
