@@ -44,6 +44,10 @@ def test_calibrate_takes_promises_and_budgets_by_name(run, survey, tmp_path):
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
+        ((), "there is no promise: give --total, such as 3, or --sure, such as 0.9"),
+        (("--total", "3", "--sure", "0.9"), "--total and --sure are both given"),
+        (("--sure", "0.5"), "--sure is 0.5 and --before is 0.5, expected before < sure"),
+        (("--sure", "1"), "--sure is 1.0, expected a number between 0 and 1"),
         (("--total", "0"), "total"),
         (("--total", "-1"), "--total is -1"),
         (
@@ -89,13 +93,26 @@ def test_calibrate_takes_limits_importance_and_mechanism(run, survey, tmp_path):
 def test_the_promise_is_said_in_words(run, survey):
     start = ("calibrate", "survey.csv", "--schema", "schema.json", "--total", "3", "--force")
     _, output, _ = run(*start)
-    assert "about any attribute at most 20.09 times (e^3)" in output
+    assert "about any attribute moves odds at most 20.09 times (e^3):\nnobody who was" in output
+    assert "becomes surer than 95.3 %" in output
     _, output, _ = run(*start, "--total-of", "sex=1", "--total-of", "pay=inf")
-    assert "about sex at most 2.719 times (e^1)" in output
-    assert "about job at most 20.09 times (e^3)" in output
+    assert "about sex moves odds at most 2.719 times (e^1)" in output
+    assert "about job moves odds at most 20.09 times (e^3)" in output
     assert "about pay" not in output
     _, output, _ = run(*start, "--views", "all", "--guarantee", "pairwise")
     assert "by this estimate at most 20.09 times" in output
+
+
+def test_a_promise_in_words_is_a_total(run, survey, tmp_path):
+    start = ("calibrate", "survey.csv", "--schema", "schema.json", "--force")
+    code, output, _ = run(*start, "--sure", "0.9")
+    assert code == 0
+    assert set(dt.Plan.load(tmp_path / "plan.json").total.values()) == {dt.promise(sure=0.9)}
+    assert "at most 9.000 times (e^2.19722):\nnobody who was" in output
+    assert run(*start, "--sure", "0.9", "--before", "0.2")[0] == 0
+    promised = dt.promise(sure=0.9, before=0.2)
+    assert set(dt.Plan.load(tmp_path / "plan.json").total.values()) == {promised}
+    assert run(*start, "--total", "3", "--before", "0.2")[0] == 2
 
 
 def test_a_plan_in_use_is_not_replaced_unasked(run, plan, tmp_path):

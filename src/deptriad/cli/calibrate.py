@@ -1,6 +1,5 @@
 """deptriad calibrate: budgets that keep a promise, and the plan that clients and the aggregator share."""
 
-from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -12,10 +11,10 @@ from deptriad.cli.app import app, console, progress_bar, refuse_place
 from deptriad.cli.data import analysed, attributes_of, by_name
 from deptriad.mechanisms import mechanisms
 from deptriad.planning.calibrate import calibrate
-from deptriad.planning.plan import Guarantee, Objective, Plan
+from deptriad.planning.plan import Guarantee, Objective
 from deptriad.planning.view_wishes import refuse_for_views
 from deptriad.planning.wishes import refuse_wishes
-from deptriad.utils.text import printable, times
+from deptriad.utils.text import told
 
 if TYPE_CHECKING:
     MechanismName = str
@@ -32,7 +31,9 @@ Names = list[str] | None
 )
 def _calibrate(
     data: options.Data,
-    total: Annotated[float, options.number("The promise: no attribute's total is above this.")],
+    total: options.Total = None,
+    sure: options.Sure = None,
+    before: options.Before = None,
     plan: Annotated[Path, options.file("Where to write the plan.")] = Path("plan.json"),
     total_of: Annotated[
         Names, options.numbers("Another promise for one attribute, inf for a public one.")
@@ -108,6 +109,7 @@ def _calibrate(
     budgets and the totals; it is JSON to read, and clients and the aggregator use the same one.
     """
     refuse_place(plan, "--plan", data, schema, force=force)
+    promise = options.promised(total, sure, before)
     promises = by_name(total_of, "--total-of")
     limits: dict[str, Any] = {
         "fixed": by_name(fixed, "--fixed"),
@@ -115,20 +117,18 @@ def _calibrate(
         "upper": by_name(upper, "--upper"),
         "weights": by_name(importance, "--importance"),
     }
-    if not total > 0.0:
-        raise ValueError(f"--total is {total:g}, expected a number > 0, such as 3")
     named = promises or any(limits.values())
     names = attributes_of(data, schema, by, weight, query) if named else ("any",)
     # said now, and not after all records were counted
     if views != "all":
         lower_upper = {name: limits[name] for name in ("lower", "upper")}
         refuse_for_views(objective=objective, **lower_upper, mechanism=mechanism)
-    refuse_wishes(names, dict.fromkeys(names, total) | promises, **limits)
+    refuse_wishes(names, dict.fromkeys(names, promise) | promises, **limits)
     found = analysed(data, schema, by, weight, query, how_sure, min_records, thin)
     with progress_bar("calibrating budgets") as show:
         made = calibrate(
             found,
-            dict.fromkeys(found.names, total) | promises,
+            dict.fromkeys(found.names, promise) | promises,
             objective,
             guarantee,
             views=_views(views),
@@ -145,7 +145,8 @@ def _calibrate(
         return
     screen = console()
     screen.print(escape(repr(made)), soft_wrap=True)
-    screen.print(escape(_in_words(made)), soft_wrap=True)
+    if before is not None:
+        screen.print(f"As was asked: {told(promise, before)}.", soft_wrap=True)
     screen.print()
     screen.print(escape(repr(made.compare())), soft_wrap=True)
     screen.print(f"\nThe plan is in [bold]{escape(str(plan))}[/]", soft_wrap=True)
@@ -158,24 +159,3 @@ def _views(given: str) -> Any:
 
 def _listed(given: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in given.split(","))
-
-
-def _in_words(plan: Plan) -> str:
-    """What the promise means to someone who has never met an ε."""
-    kinds = {promise for promise in plan.total.values() if isfinite(promise)}
-    about = {kind: [name for name in plan.names if plan.total[name] == kind] for kind in kinds}
-    sure = "at most" if plan.guarantee in ("certified", "joint") else "by this estimate at most"
-    lines = [
-        f"In words: all reports of a person together move the odds between two answers about {which} {sure} "
-        f"{times(promise)} times (e^{promise:g})."
-        for promise in sorted(kinds)
-        for which in [_some(about[promise], len(plan.names))]
-    ]
-    return "\n".join(lines)
-
-
-def _some(names: list[str], of: int) -> str:
-    if len(names) == of:
-        return "any attribute"
-    shown = ", ".join(printable(name) for name in names[:5])
-    return shown + (f" and {len(names) - 5} more" if len(names) > 5 else "")

@@ -12,7 +12,7 @@ from deptriad.cli.app import app, console, number_table, progress_bar, show_json
 from deptriad.data.schema import Schema
 from deptriad.tables.table import Box
 from deptriad.tables.uncertainty import Confidence
-from deptriad.utils.text import printable, rounded_down, times
+from deptriad.utils.text import printable, spent, times, told
 
 Start = Literal["stationary", "unknown"]
 
@@ -29,7 +29,9 @@ def _chain(
     person: Annotated[str, options.column("Column that tells persons apart.")],
     time: Annotated[str, options.column("Column of the time: a number, a date, or text in order.")],
     value: Annotated[str, options.column("Column of the answer.")],
-    total: Annotated[float, options.number("The promise: no total is above this, at any time.")],
+    total: options.Total = None,
+    sure: options.Sure = None,
+    before: options.Before = None,
     start: Annotated[
         Start,
         typer.Option(
@@ -52,9 +54,8 @@ def _chain(
     DATA has a row for each person and time, and must be data that may be used for this. Between neighbouring times it
     is counted who went from which answer to which; a person's answers are taken as a Markov chain.
     """
-    if not 0.0 < total < inf:
-        raise ValueError(f"--total is {total:g}, expected a finite number > 0, such as 3")
-    sure = None if level is None else Confidence(level)
+    promise = options.promised(total, sure, before)
+    known = None if level is None else Confidence(level)
     declared = None if schema is None else Schema.load(schema)
     with progress_bar("counting transitions"):
         chain = Chain.from_sequences(
@@ -63,18 +64,18 @@ def _chain(
             time=time,
             value=value,
             schema=declared,
-            uncertainty=sure,
+            uncertainty=known,
             initial="stationary" if start == "stationary" else None,
             query=query,
         )
     with progress_bar("calibrating budgets"):
-        rows = [_row(chain, total, count) for count in HORIZONS]
+        rows = [_row(chain, promise, count) for count in HORIZONS]
     if as_json:
-        facts = {"value": value, "total": total, "assumed": chain.assumed}
+        facts = {"value": value, "total": promise, "assumed": chain.assumed}
         limits = {"threshold": chain.threshold, "threshold_total": chain.threshold_total}
         show_json(facts | limits | {"budgets": rows})
         return
-    _show(chain, total, rows)
+    _show(chain, promise, rows)
 
 
 def _row(chain: Chain, total: float, count: float) -> dict[str, float]:
@@ -94,14 +95,14 @@ def _show(chain: Chain, total: float, rows: list[dict[str, float]]) -> None:
         forever = isinf(row["releases"])
         table.add_row(
             "for ever" if forever else f"{row['releases']:.0f}",
-            rounded_down(row["epsilon"]),
-            rounded_down(row["split"]),
+            spent(row["epsilon"]),
+            spent(row["split"]),
         )
     screen.print(table, end="")
     name = escape(printable(chain.forward.target))
     screen.print(
         f"In words: all releases together, past and to come, move the odds between two answers of {name} at any one "
-        f"time at most {times(total)} times (e^{total:g}).",
+        f"time at most {times(total)} times (e^{total:g}): {told(total)} at any one time.",
         soft_wrap=True,
     )
     if not rows[-1]["epsilon"]:

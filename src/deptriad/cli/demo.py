@@ -23,7 +23,9 @@ def _demo(
         float, typer.Option(help="The budget with which an answer is released, at least 0.")
     ] = 1.0,
     top: options.Top = 5,
-    total: options.Opening = 3.0,
+    total: options.Opening = None,
+    sure: options.Sure = None,
+    before: options.Before = None,
     out: options.Page = Path("demo/report.html"),
     csv: Annotated[Path, options.file("Where to write all pairs, as CSV.")] = Path(
         "demo/fair-triads.csv"
@@ -36,6 +38,7 @@ def _demo(
     private mechanism may tell about the other. The page is the one that `deptriad report` writes. The
     tables are the sample's own: nothing is added for sampling error.
     """
+    promise = options.promised(total, sure, before, usual=3.0)
     records = demo_survey.survey()
     with progress_bar("computing triads (the first time compiles, too)") as show:
         found = analyze(Prior.from_data(records, demo_survey.SCHEMA), progress=show)
@@ -43,7 +46,7 @@ def _demo(
     with _named(csv, "--csv"):
         demo_survey.write(rows, epsilon, csv)
     with _named(out, "--out"):
-        write(found, out, total, records=records, file="Fair's survey")
+        write(found, out, promise, records=records, file="Fair's survey")
 
     worst = rows[0]
     affairs = next(row for row in rows if row.target == "affairs")

@@ -1,11 +1,13 @@
 """Options that several commands have, and kinds of options that one has."""
 
+import math
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from deptriad.analysis.prior import Thin
+from deptriad.planning.promise import promise
 
 
 def file(help: str) -> Any:
@@ -76,9 +78,43 @@ ThinWay = Annotated[
 ]
 Users = Annotated[int, whole("How many people will answer.", 1)]
 Top = Annotated[int, whole("Show the N largest leakages.", 1)]
-Opening = Annotated[float, number("The promise that the page opens with.")]
+Total = Annotated[
+    float | None, number("The promise: nothing tells more about any attribute, in nats, such as 3.")
+]
+Sure = Annotated[
+    float | None,
+    number(
+        "The promise in words, instead of --total: nobody becomes surer of an answer than this, such as 0.9."
+    ),
+]
+Before = Annotated[
+    float | None, number("With --sure: how sure of it one was before, 0.5 if not given.")
+]
+Opening = Annotated[float | None, number("The promise that the page opens with, 3 if not given.")]
 Page = Annotated[Path, file("Where to write the page.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace a file that is there.")]
 AsJson = Annotated[
     bool, typer.Option("--json", help='Print JSON instead of tables; an infinity is "inf".')
 ]
+
+
+def promised(
+    total: float | None, sure: float | None, before: float | None, usual: float | None = None
+) -> float:
+    """The total that --total gives, or --sure and --before; of the first two exactly one, or none where one is usual.
+
+    >>> promised(None, 0.9, 0.1) == promise(sure=0.9, before=0.1)
+    True
+    """
+    if before is not None and sure is None:
+        raise typer.BadParameter("it goes with --sure: add that", param_hint="--before")
+    if total is not None and sure is not None:
+        raise ValueError("--total and --sure are both given, expected one: they say the same thing")
+    if sure is not None:
+        return promise(sure, 0.5 if before is None else before)
+    given = usual if total is None else total
+    if given is None:
+        raise ValueError("there is no promise: give --total, such as 3, or --sure, such as 0.9")
+    if not 0.0 < given < math.inf:
+        raise ValueError(f"--total is {given:g}, expected a finite number > 0, such as 3")
+    return given

@@ -1,6 +1,5 @@
 """deptriad report: from a data file to one page that anyone can open."""
 
-import math
 from pathlib import Path
 from typing import Annotated, Unpack
 
@@ -18,7 +17,9 @@ from deptriad.report.content import Options
 @app.command("report", epilog="Example: deptriad report survey.csv --total 3 --out report.html")
 def _report(
     data: options.Data,
-    total: options.Opening = 3.0,
+    total: options.Opening = None,
+    sure: options.Sure = None,
+    before: options.Before = None,
     out: options.Page = Path("report.html"),
     users: options.Users = 100_000,
     min_count: Annotated[int, options.whole("Smaller counts read 'fewer than N'.", 1)] = 10,
@@ -36,8 +37,7 @@ def _report(
     The page needs no network and holds no records. It has a slider for the budget, one for the promise, the plans, and
     what they rest on. DATA must be data that may be used for this: the page tells about it.
     """
-    if not 0.0 < total < math.inf:
-        raise ValueError(f"--total is {total:g}, expected a number above 0, such as 3")
+    promise = options.promised(total, sure, before, usual=3.0)
     refuse_place(out, "--out", data, schema, force=force, folders=True)
     found = analysed(data, schema, by, weight, query, how_sure, min_records, thin)
     # tables of several sources are their mean, which no records belong to
@@ -45,7 +45,7 @@ def _report(
     write(
         found,
         out,
-        total,
+        promise,
         records=records,
         weight=weight,
         file=data,

@@ -17,7 +17,7 @@ from deptriad.planning import known_views
 from deptriad.planning.workload import Workload
 from deptriad.utils import html_table
 from deptriad.utils.arrays import Booleans, Floats
-from deptriad.utils.text import aligned, printable, rounded_down
+from deptriad.utils.text import aligned, printable, spent
 
 if TYPE_CHECKING:
     from deptriad.planning.plan import Plan
@@ -93,7 +93,7 @@ class Comparison(Framed):
     Parameters
     ----------
     rows
-        One for each attribute.
+        One for each attribute that is released.
     users
         How many answer.
     rivals
@@ -114,7 +114,7 @@ class Comparison(Framed):
         return named({row.attribute: row for row in self.rows}, attribute, "attribute")
 
     def columns(self) -> dict[str, list[Any]]:
-        """Columns of the frame, a row for each attribute."""
+        """Columns of the frame, a row for each attribute that is released."""
         return columns_of(self.rows, (*Compared._fields, *GAINS))
 
     @property
@@ -183,7 +183,7 @@ class Comparison(Framed):
         for row in self.rows:
             name, gains = printable(row.attribute), [f"×{getattr(row, gain):.2f}" for gain in GAINS]
             errors = [f"{number:.4f}" for number in row[5:]]
-            budget = "" if math.isnan(row.budget) else rounded_down(row.budget)
+            budget = "" if math.isnan(row.budget) else spent(row.budget)
             one.append((name, row.mechanism, budget, *errors[:3], *gains[:2]))
             two.append((name, "", "", *errors[3:], *gains[2:]))
         return one, two
@@ -206,13 +206,13 @@ def compare(plan: Plan) -> Comparison:
     """A plan beside splitting and random sampling with the same promise: see ``Plan.compare``."""
     promise = min(plan.total.values())
     sizes = dict(zip(plan.names, plan.schema.sizes, strict=True))
-    rows = tuple(_compared(plan, name, sizes, promise) for name in plan.names)
+    rows = tuple(_compared(plan, name, sizes, promise) for name in plan.asked)
     return Comparison(rows, plan.users, tuple(_rivals(plan, promise)))
 
 
 def _rivals(plan: Plan, promise: float) -> Iterator[Rival]:
     """Known strategies over the attributes that the plan asks for, and marginals that it can estimate."""
-    asked = [name for name in plan.names if math.isfinite(plan.expected(name))]
+    asked = plan.asked
     workload = Workload.checked(plan.schema, [(name,) for name in asked])
     if len(asked) > 1:
         workload = Workload.checked(plan.schema, [*workload.marginals, *combinations(asked, 2)])
@@ -259,7 +259,7 @@ def _or_more(number: float) -> float:
 
 
 def _compared(plan: Plan, name: str, sizes: dict[str, int], promise: float) -> Compared:
-    count = len(plan.names)
+    count = len(plan.asked)
     part = promise / count
 
     def best(epsilon: float, size: int) -> float:
@@ -270,14 +270,14 @@ def _compared(plan: Plan, name: str, sizes: dict[str, int], promise: float) -> C
             return math.nan
         return math.sqrt(math.fsum(moments) / len(moments) * shares / plan.users)
 
-    others = [other for other in plan.names if other != name]
+    others = [other for other in plan.asked if other != name]
     pairs = [plan.expected((name, other)) ** 2 * plan.users for other in others]
     views = math.comb(count, 2)
     own = [view for view in plan.views if name in view.attributes]
     ways = sorted({view.mechanisms[name] for view in own})
     return Compared(
         attribute=name,
-        mechanism=" ".join(ways) if ways else "none",
+        mechanism=" ".join(ways),
         budget=plan.budgets[name] if plan.asks_all else math.nan,
         splitting_budget=part,
         sampling_budget=promise,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import TYPE_CHECKING
 
 from deptriad.collection.view import View
 from deptriad.tables import uncertainty
-from deptriad.utils.text import printable, rounded_down, rounded_up
+from deptriad.utils.text import printable, rounded_up, spent, surety, times, told
 
 if TYPE_CHECKING:
     from deptriad.planning.plan import Plan
@@ -34,14 +35,16 @@ def rows(plan: Plan) -> list[tuple[str, ...]]:
     rows = [
         (
             printable(name),
-            rounded_down(plan.budgets[name]),
+            spent(plan.budgets[name]),
             plan.mechanisms[name],
             rounded_up(plan.totals[name][plan.guarantee]),
             f"{plan.total[name]:g}",
+            surety(plan.totals[name][plan.guarantee]),
         )
         for name in plan.names
     ]
-    return [("attribute", "budget", "mechanism", plan.guarantee, "promise"), *rows]
+    headings = ("attribute", "budget", "mechanism", plan.guarantee, "promise", "50 % sure becomes")
+    return [headings, *rows]
 
 
 def summary(plan: Plan) -> list[str]:
@@ -49,15 +52,13 @@ def summary(plan: Plan) -> list[str]:
     count = len(plan.names)
     lines = [
         f"Plan for {count} attribute{'s' * (count > 1)} and {plan.users:,} users, chosen for {plan.objective}",
+        *promised(plan),
         f"no {plan.guarantee} total is above its promise: {PROMISES[plan.guarantee]}",
     ]
     if not plan.asks_all:
         worst = max(float(numbers[plan.guarantee]) for numbers in plan.totals.values())
-        promises = sorted(set(plan.total.values()))
-        ranged = f"{promises[0]:g}" + (f" to {promises[-1]:g}" if len(promises) > 1 else "")
         lines += [
-            f"each person is asked {_one_of(len(plan.views))}; promised {ranged}, the largest total is "
-            f"{rounded_up(worst)}",
+            f"each person is asked {_one_of(len(plan.views))}; the largest total is {rounded_up(worst)}",
             f"mean variance at most {rounded_up(plan.optimality, 4)} times that of the best shares of all views "
             "priced",
         ]
@@ -72,6 +73,29 @@ def summary(plan: Plan) -> list[str]:
     return lines
 
 
+def promised(plan: Plan) -> list[str]:
+    """The promise to someone who has never met an ε, a line for each kind of it."""
+    finite = sorted({promise for promise in plan.total.values() if isfinite(promise)})
+    about = {kind: [name for name in plan.names if plan.total[name] == kind] for kind in finite}
+    sure = "at most" if plan.guarantee in ("certified", "joint") else "by this estimate at most"
+    return [
+        line
+        for promise in finite
+        for line in (
+            f"promised: what is told about {_some(about[promise], len(plan.names))} moves odds {sure} "
+            f"{times(promise)} times (e^{promise:g}):",
+            told(promise),
+        )
+    ]
+
+
+def _some(names: list[str], of: int) -> str:
+    if len(names) == of:
+        return "any attribute"
+    shown = ", ".join(printable(name) for name in names[:5])
+    return shown + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+
+
 def _one_of(views: int) -> str:
     return f"one of {views} views" if views > 1 else "the same view"
 
@@ -79,7 +103,7 @@ def _one_of(views: int) -> str:
 def _view_row(view: View) -> tuple[str, ...]:
     """How a view is printed."""
     names = [printable(name) for name in view.attributes]
-    budgets = [rounded_down(each) for each in view.budgets.values()]
+    budgets = [spent(each) for each in view.budgets.values()]
     ways = list(view.mechanisms.values())
     if view.joint:
         budgets, ways = budgets[:1], ways[:1]

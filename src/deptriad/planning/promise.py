@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal, localcontext
 
 from deptriad.utils.arrays import as_share
 from deptriad.utils.errors import InvalidValue, Parameter
@@ -25,7 +26,7 @@ def promise(sure: float, before: float = 0.5) -> float:
     Returns
     -------
     float
-        A total for ``calibrate``.
+        A total for ``calibrate``, rounded down.
 
     Raises
     ------
@@ -38,10 +39,17 @@ def promise(sure: float, before: float = 0.5) -> float:
     >>> round(dt.promise(sure=0.9, before=0.5), 4)
     2.1972
     """
-    after, prior = as_share(sure, "sure", 0.9), as_share(before, "before", 0.5)
+    after, prior = (
+        as_share(sure, Parameter("sure"), 0.9),
+        as_share(before, Parameter("before"), 0.5),
+    )
     if not prior < after:
         raise InvalidValue(
             *(Parameter("sure"), f" is {sure:g} and ", Parameter("before")),
             f" is {before:g}, expected before < sure",
         )
-    return math.log(after) - math.log1p(-after) - math.log(prior) + math.log1p(-prior)
+    with localcontext(prec=60):
+        one, two = Decimal(repr(after)), Decimal(repr(prior))
+        exact = (one / (1 - one) * (1 - two) / two).ln()
+        found = float(exact)
+        return found if Decimal(found) <= exact else math.nextafter(found, 0.0)

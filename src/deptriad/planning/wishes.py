@@ -109,7 +109,8 @@ class Wishes:
 
     def floor(self, limits: Floats) -> Floats:
         """The least budget of each attribute: its limit, or splitting."""
-        splitting = _splitting(limits)
+        # what is not released takes no part in splitting; any attribute may still have the smallest promise
+        splitting = _splitting(float(limits.min()), max(int((self.upper != 0.0).sum()), 1))
         least = np.where(self.lower == 0.0, TINY * splitting, self.lower)
         return np.fmin(np.where(np.isnan(least), splitting, least), self.upper)
 
@@ -252,11 +253,10 @@ def _known_mechanism(value: str, what: Parameter) -> str:
     return value
 
 
-def _splitting(limits: Floats) -> float:
-    """The smallest total over the number of attributes, so that the sum is not above it in floating point either."""
-    smallest = float(limits.min())
-    budget = smallest / limits.size
-    while sum_up([budget] * limits.size) > smallest:
+def _splitting(smallest: float, number: int) -> float:
+    """The smallest total over the number of releases, so that the sum is not above it in floating point either."""
+    budget = smallest / number
+    while sum_up([budget] * number) > smallest:
         budget = math.nextafter(budget, 0.0)
     return budget
 

@@ -362,7 +362,7 @@ def plot_plan(plan: Plan, ax: Axes | None = None) -> Axes:
         raise ValueError(
             f"plan is a {type(plan).__name__}, expected a Plan: make one with calibrate"
         )
-    names = list(plan.names)
+    names = list(plan.asked)
     ax = axes(ax, (6.6, 1.3 + 0.34 * len(names)))
     colours = colours_of(ax)
     rows = np.arange(len(names))

@@ -70,7 +70,7 @@ def _promise(
     names = analysis.names
     part = promise / len(names)
     split = analysis.totals(part)
-    compared = list(plan.compare())
+    compared = {row.attribute: row for row in plan.compare()}
     totals = [plan.totals[name] for name in names]
     return {
         "total": promise,
@@ -79,14 +79,14 @@ def _promise(
         "attained": attained,
         "levels": None,
         **{key: [each[key] for each in totals] for key in ("paired", "pairwise", "certified")},
-        "errors": [row.error for row in compared],
+        "errors": [compared[n].error if n in compared else math.inf for n in names],
         "splitting": {
             "budget": part,
             **{
                 key: [getattr(split[name], key) for name in names]
                 for key in ("paired", "pairwise", "certified")
             },
-            "errors": [row.splitting_error for row in compared],
+            "errors": [compared[n].splitting_error if n in compared else math.inf for n in names],
         },
         "file": plan.to_json() + "\n",
     }

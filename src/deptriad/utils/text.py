@@ -17,8 +17,10 @@ HUGE = 1e15
 def rounded_up(number: float, decimals: int = 3) -> str:
     """A bound with so many decimals, more where it is small, rounded up so that what is read is still a bound.
 
+    A float is taken for the shortest decimal that reads as it: 0.1 stays 0.100, and a promise of 2.2 is kept by 2.200.
+
     >>> rounded_up(2.4849), rounded_up(0.0000123), rounded_up(0.000000125), rounded_up(12345.6), rounded_up(1e308)
-    ('2.485', '0.0000124', '1.25e-7', '12346', '1.001e+308')
+    ('2.485', '0.0000123', '1.25e-7', '12346', '1.000e+308')
     """
     if number == 0.0 or not math.isfinite(number):
         return f"{abs(number):g}" if number == 0.0 else f"{number:g}"
@@ -39,6 +41,15 @@ def rounded_down(number: float, decimals: int = 3) -> str:
     return _rounded(number, decimals, ROUND_FLOOR) if math.isfinite(number) else f"{number:g}"
 
 
+def spent(budget: float) -> str:
+    """A budget, rounded down; one that is a hair below a round number, so that a sum keeps a promise, as that number.
+
+    >>> spent(0.1 - 1e-16), spent(0.29999999999999993), spent(0.2999)
+    ('0.100', '0.300', '0.299')
+    """
+    return rounded_down(budget * (1.0 + 1e-9))
+
+
 def times(nats: float) -> str:
     """By how many times a leakage of so many nats moves odds, at most: e to its power, rounded up.
 
@@ -49,8 +60,10 @@ def times(nats: float) -> str:
         return f"e^{rounded_up(nats)}" if math.isfinite(nats) else "∞"
     if nats == 0.0:
         return "1"
-    factor = math.exp(nats) * (1.0 + 4e-16)  # math.exp is good to an ulp
-    return rounded_up(factor, 3 if factor < 10.0 else 2)
+    with localcontext(prec=40):
+        factor = Decimal(nats).exp()
+        places = 3 if factor < 10 else 2 if factor < 100 else 0
+        return str(factor.quantize(Decimal(1).scaleb(-places), ROUND_CEILING))
 
 
 def surety(nats: float, before: float = 0.5) -> str:
@@ -61,17 +74,29 @@ def surety(nats: float, before: float = 0.5) -> str:
     """
     if nats > BEYOND_WORDS:
         return "100 %"
-    odds = before / (1.0 - before) * math.exp(nats)
-    share = 100.0 * odds / (1.0 + odds)
-    # a share that is whole but for its last bits is meant to be whole
-    shown = _rounded(share * (1.0 - 1e-12), 1, ROUND_CEILING)
-    return f"{shown.removesuffix('.0')} %"
+    with localcontext(prec=40):
+        prior = Decimal(repr(before))
+        odds = prior / (1 - prior) * Decimal(nats).exp()
+        share = (100 * odds / (1 + odds)).quantize(Decimal("0.1"), ROUND_CEILING)
+    return f"{str(share).removesuffix('.0')} %"
+
+
+def told(nats: float, before: float = 0.5) -> str:
+    """What a total means to someone who has never met an ε.
+
+    >>> told(2.0), told(50.0)
+    ('nobody who was 50 % sure of an answer becomes surer than 88.1 %', 'somebody who was 50 % sure may become certain')
+    """
+    after, prior = surety(nats, before), f"{100.0 * before:g} %"
+    if after == "100 %":
+        return f"somebody who was {prior} sure may become certain"
+    return f"nobody who was {prior} sure of an answer becomes surer than {after}"
 
 
 def _rounded(number: float, places: int, rounding: str) -> str:
-    """To so many decimals, from all digits that the float has."""
+    """To so many decimals, from the shortest digits that read as the float."""
     with localcontext(prec=800):
-        text = str(Decimal(number).quantize(Decimal(1).scaleb(-places), rounding))
+        text = str(Decimal(repr(float(number))).quantize(Decimal(1).scaleb(-places), rounding))
     return text.replace("E", "e")
 
 
