@@ -1,10 +1,17 @@
 """How the site is built: `make docs`. Nothing of it is fetched when it is read."""
 
+import os
 import sys
+from hashlib import sha256
 from importlib.metadata import version as installed
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+EXTENSIONS = str(Path(__file__).parent / "_ext")
+sys.path.insert(0, EXTENSIONS)
+# what the cells of notebooks need: `pictures`, and the command `deptriad` of this very environment
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [EXTENSIONS, os.getenv("PYTHONPATH")]))
+os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+os.environ["COLUMNS"] = "88"
 
 project = "deptriad"
 author = "The deptriad authors"
@@ -20,6 +27,7 @@ extensions = [
     "sphinx_design",
     "command_line",
     "mathml",
+    "pictures",
 ]
 exclude_patterns = ["_build", "paper/.parts"]
 nitpicky = False
@@ -35,7 +43,12 @@ html_theme_options = {"navigation_with_keys": True}
 myst_enable_extensions = ["amsmath", "attrs_inline", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 nb_execution_mode = "cache"
-nb_execution_timeout = 600
+# what was executed is kept until a page, or the code it runs, has changed
+CODE = [*Path(EXTENSIONS).glob("*.py"), *Path(EXTENSIONS, "../../src").rglob("*.py")]
+STATE = sha256(b"".join(path.read_bytes() for path in sorted(CODE))).hexdigest()[:16]
+nb_execution_cache_path = str(Path(EXTENSIONS, "../_build/executed", STATE).resolve())
+nb_execution_timeout = 300
+nb_execution_in_temp = True
 nb_execution_raise_on_error = True
 nb_merge_streams = True
 

@@ -14,12 +14,17 @@ pytest.importorskip("statsmodels", reason="statsmodels, which has the README's s
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-DOCS = {path.stem: path.read_text(encoding="utf-8") for path in sorted(ROOT.glob("docs/*.md"))}
+DOCS = {
+    path.relative_to(ROOT / "docs").with_suffix("").as_posix(): path.read_text(encoding="utf-8")
+    for path in sorted(ROOT.glob("docs/**/*.md"))
+    if not path.relative_to(ROOT / "docs").parts[0].startswith("_")
+}
 PAGES = {path: path.read_text(encoding="utf-8") for path in ROOT.glob("*.md")}
 PAGES |= {ROOT / "docs" / f"{page}.md": text for page, text in DOCS.items()}
 
 
 def blocks(page, kind="python"):
+    """Blocks of code; those of notebooks, {code-cell}, are run by ``make docs``."""
     return re.findall(rf"^```{kind}\n(.*?)^```", page, flags=re.DOTALL | re.MULTILINE)
 
 
@@ -46,6 +51,15 @@ def test_there_is_something_to_run():
         RUNS
     )
     assert all(list(said(block)) for block in RUNS.values())
+
+
+def test_all_python_is_run():
+    """Here, or by ``make docs`` in a page that says so in its head."""
+    for page, text in DOCS.items():
+        fences = r"^ *(?:```+|:::+)(\S*[Pp]y\S*|\{code[^}]*\})"
+        kinds = set(re.findall(fences, text, flags=re.MULTILINE))
+        notebook = text.startswith("---\nfile_format: mystnb\n")
+        assert kinds <= {"python", "{code-cell}"} if notebook else kinds <= {"python"}, page
 
 
 @pytest.mark.parametrize("page", RUNS)

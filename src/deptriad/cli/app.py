@@ -159,15 +159,17 @@ def show_json(content: Any) -> None:
 
 @contextmanager
 def progress_bar(what: str) -> Iterator[Any]:
-    """A bar on the terminal while long work goes on; nothing where the errors are piped."""
-    console = Console(stderr=True)
+    """A bar on the terminal while long work goes on; nothing where the errors are piped.
+
+    Rich takes FORCE_COLOR for a terminal, which notebooks set: there a bar would be a page of control characters.
+    """
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:,.0f}"))
     with Progress(
         *columns,
         TimeElapsedColumn(),
-        console=console,
+        console=Console(stderr=True),
         transient=True,
-        disable=not console.is_terminal,
+        disable=not sys.stderr.isatty(),
     ) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
