@@ -38,8 +38,10 @@ if TYPE_CHECKING:
     from deptriad.data.counts import Counts
     from deptriad.data.schema import Schema
     from deptriad.planning.calibrate import calibrate
+    from deptriad.planning.history import Asked
     from deptriad.planning.plan import Plan
     from deptriad.planning.promise import promise
+    from deptriad.planning.spent import Spent
     from deptriad.report.chain_plot import plot_chain
     from deptriad.report.plots import plot_leakage, plot_plan, plot_profile, plot_totals
     from deptriad.tables.joint import Joint
@@ -60,6 +62,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Absolute",
     "Analysis",
+    "Asked",
     "AttackResult",
     "Attribute",
     "Box",
@@ -82,6 +85,7 @@ __all__ = [
     "Sample",
     "SampleWithFakes",
     "Schema",
+    "Spent",
     "Split",
     "Spread",
     "Total",
@@ -148,8 +152,10 @@ _HOME = {
     "data.counts": ("Counts",),
     "data.schema": ("Schema",),
     "planning.calibrate": ("calibrate",),
+    "planning.history": ("Asked",),
     "planning.plan": ("Plan",),
     "planning.promise": ("promise",),
+    "planning.spent": ("Spent",),
     "report.chain_plot": ("plot_chain",),
     "report.plots": ("plot_leakage", "plot_plan", "plot_profile", "plot_totals"),
     "tables.joint": ("Joint",),

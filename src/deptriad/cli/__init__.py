@@ -27,6 +27,7 @@ with at_once():  # importing takes a second
         report,
         rivals,
         sign,
+        spent,
     )
 
 __all__ = ["main"]

@@ -23,7 +23,7 @@ from deptriad.utils.text import printable
 
 def analysed(
     data: str,
-    schema: Path | None,
+    schema: Path | Schema | None,
     by: str | None,
     weight: str | None,
     query: str | None,
@@ -33,7 +33,7 @@ def analysed(
 ) -> Analysis:
     """From a file to an analysis, with bars; what all commands that read a prior do first."""
     known = None if how_sure is None else _uncertainty(how_sure)
-    declared = _declared(schema, by, weight)
+    declared = schema if isinstance(schema, Schema) else _declared(schema, by, weight)
     with progress_bar("counting records") as show:
         prior = Prior.from_data(data, declared, weight, by, query, min_records, thin, progress=show)
     with progress_bar("computing triads") as show:

@@ -29,9 +29,12 @@ from deptriad.utils.text import aligned
 if TYPE_CHECKING:
     import numpy as np
 
+    from deptriad.analysis.analysis import Analysis
     from deptriad.analysis.prior import Prior
+    from deptriad.chains.chain import Chain
     from deptriad.collection.marginal import Marginal
     from deptriad.collection.post_processing import Post
+    from deptriad.planning.spent import Spent
 
 Guarantee = Literal["joint", "certified", "paired", "pairwise"]
 Objective = Literal["utility", "even", "paper"]
@@ -331,3 +334,55 @@ class Plan:
             Called with the number of targets done, and of all.
         """
         return check(self, coded_frame(records, self.schema, weight)[0], rng, progress)
+
+    def spent(
+        self,
+        history: Sequence[Any],
+        analysis: Analysis | None = None,
+        *,
+        chains: Mapping[str, Chain | None] | None = None,
+        anew: str | None = None,
+    ) -> Spent:
+        """What everything that a person was asked so far has told about each attribute at most; beside the promises.
+
+        Totals of several collections are never added up: what holds is worked out again from all reports together.
+
+        Parameters
+        ----------
+        history
+            A list of what was asked: plans, views, budgets by name, or ``Asked`` with a time. This plan counts where it
+            is in the list.
+        analysis
+            Tables of the plan's attributes, from ``analyze``: exact joint tables where its prior has records,
+            certificates from pairs otherwise. Without it the sum of all ε, or one plan's own totals and ε of all else.
+        chains
+            The attributes whose answers change from one time to the next: a ``Chain``, or None where it is not known
+            how. All others stay the same.
+        anew
+            An attribute with a chain: given its answer at a time, everything else that is asked then is taken as drawn
+            anew. An assumption; nothing else says so.
+
+        Returns
+        -------
+        Spent
+            By name, ``most`` is a bound on what was told; ``kept``, ``broken``, and in ``left`` what may still be
+            asked.
+
+        Examples
+        --------
+        Two fair coins, asked apart, and whether they differ:
+
+        >>> import deptriad as dt
+        >>> import pandas as pd
+        >>> coins = pd.DataFrame({"one": [0, 0, 1, 1] * 20, "two": [0, 1] * 40, "differ": [0, 1, 1, 0] * 20})
+        >>> analysis = dt.analyze(dt.Prior.from_data(coins, dt.Schema.infer(coins)))
+        >>> plan = dt.calibrate(analysis, total=2.0)
+        >>> for history in ([{"one": 1.0}], [{"two": 1.0}], [{"one": 1.0}, {"two": 1.0}]):
+        ...     print(f"{plan.spent(history, analysis)['differ'].most:.3f}")
+        0.000
+        0.000
+        0.434
+        """
+        from deptriad.planning.odometer import reading
+
+        return reading(self, history, analysis, chains, anew)

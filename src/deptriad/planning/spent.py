@@ -1,0 +1,175 @@
+"""Spent: what was told about each attribute at most, and what may still be asked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from deptriad.data.results import Framed, named
+from deptriad.utils import html_table
+from deptriad.utils.rounding import sum_up
+from deptriad.utils.text import aligned, printable, rounded_down, rounded_up
+
+MEANING = {
+    "nothing asked": "",
+    "sum of ε": "sum of ε: a bound without any assumption",
+    "plan's own": "plan's own: the plan's bound as its file has it; all else in full",
+    "joint": "joint: exact for the mechanisms used and the joint table of all that is seen together; all else in full",
+    "certified": "certified: a bound for every joint distribution with the tables of pairs",
+    "chain": "chain: what the answer's own reports tell if it is a Markov chain; all else in full",
+    "chain, anew": "chain, anew: the same with a total for each time, if given the answer all else asked then is drawn "
+    "anew",
+}
+"""What each bound takes for granted."""
+
+
+class Told(NamedTuple):
+    """What is told about one attribute.
+
+    Parameters
+    ----------
+    target
+        The attribute.
+    most
+        A bound on what all reports together tell about it, in nats, rounded up.
+    by
+        Which bound that is.
+    plain
+        The sum of all ε.
+    time
+        Of an attribute that changes: the time about whose answer most is told.
+    """
+
+    target: str
+    most: float
+    by: str
+    plain: float
+    time: int | None = None
+
+
+@dataclass(frozen=True, repr=False)
+class Spent(Framed, Mapping[str, Told]):
+    """What was told about each attribute, by name; prints as a table. ``Plan.spent`` makes it.
+
+    Parameters
+    ----------
+    entries
+        What is told about each attribute.
+    promises
+        What was promised for each.
+    asked, times
+        How many entries the history has, and of how many times they are.
+    changing
+        The attributes whose answers change.
+    certainty
+        How far the tables are trusted, in words; empty where there are none.
+    """
+
+    entries: tuple[Told, ...]
+    promises: Mapping[str, float]
+    asked: int = 0
+    times: int = 0
+    changing: tuple[str, ...] = ()
+    certainty: str = ""
+
+    def __getitem__(self, target: str) -> Told:
+        return named({each.target: each for each in self.entries}, target, "attribute")
+
+    def __iter__(self) -> Any:
+        return (each.target for each in self.entries)
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    @property
+    def broken(self) -> list[str]:
+        """Attributes of which more may have been told than was promised."""
+        return [each.target for each in self.entries if each.most > self.promises[each.target]]
+
+    @property
+    def kept(self) -> bool:
+        """Whether every promise is kept."""
+        return not self.broken
+
+    @property
+    def left(self) -> float:
+        """Further reports of a person may have ε of this in all, whatever they are about, and every promise is kept.
+
+        Rounded down; 0 where a promise is used up. More may be possible: ask ``plan.spent`` with what is intended as a
+        further entry.
+        """
+        return min(map(self.left_of, self), default=math.inf)
+
+    def left_of(self, target: str) -> float:
+        """The same for the promise about one attribute alone."""
+        told, promise = self[target], self.promises[target]
+        left = promise - told.most
+        if 0.0 < left < math.inf and sum_up([told.most, left]) > promise:
+            left = math.nextafter(left, 0.0)
+        return max(left, 0.0)
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Columns of the frame, a row for each attribute: attribute, told, by, time, plain, promise, left."""
+        every = self.entries
+        return {
+            "attribute": [each.target for each in every],
+            "told": [each.most for each in every],
+            "by": [each.by for each in every],
+            "time": [each.time for each in every],
+            "plain": [each.plain for each in every],
+            "promise": [self.promises[each.target] for each in every],
+            "left": [self.left_of(each.target) for each in every],
+        }
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        when = [("at time",)] if self.changing else [()]
+        rows: list[tuple[str, ...]]
+        rows = [("attribute", "told", "by", *when[0], "sum of ε", "promise", "left")]
+        for each in self.entries:
+            time = (("–" if each.time is None else str(each.time)),) if self.changing else ()
+            rows.append(
+                (
+                    printable(each.target),
+                    rounded_up(each.most),
+                    each.by,
+                    *time,
+                    rounded_up(each.plain),
+                    f"{self.promises[each.target]:g}",
+                    rounded_down(self.left_of(each.target)),
+                )
+            )
+        return rows
+
+    def _above(self) -> list[str]:
+        times = f" at {self.times} times" if self.times > 1 else ""
+        return [
+            f"what {self.asked} collection{'s' * (self.asked != 1)}{times} told of one person at most, in nats"
+        ]
+
+    @property
+    def meaning(self) -> list[str]:
+        """What the bounds take for granted, and what may still be asked, in words."""
+        used = dict.fromkeys(each.by for each in self.entries)
+        lines = [MEANING[by] for by in used if MEANING[by]]
+        if self.certainty and {"joint", "certified", "chain, anew"} & set(used):
+            lines.append(self.certainty)
+        if self.changing:
+            names = ", ".join(map(printable, self.changing))
+            lines.append(
+                f"changing: {names}; all other answers stay the same; tables hold at every time"
+            )
+        broken = ", ".join(map(printable, self.broken))
+        if broken:
+            return [*lines, f"BROKEN: more may have been told than was promised about {broken}"]
+        return [
+            *lines,
+            f"any further reports with ε of {rounded_down(self.left)} in all keep every promise",
+        ]
+
+    def __repr__(self) -> str:
+        return "\n".join([*self._above(), *aligned(self._rows()), "", *self.meaning])
+
+    def _repr_html_(self) -> str:
+        return html_table.table(self._rows(), self._above(), below=self.meaning)

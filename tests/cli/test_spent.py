@@ -1,0 +1,56 @@
+"""deptriad spent, run as a user runs it."""
+
+import pytest
+
+pytest.importorskip("typer")
+import deptriad as dt
+from command_line import one_line, strict_json
+
+
+@pytest.fixture
+def two_plans(run, xor):
+    """The two coins, each asked by a plan of its own."""
+    for name in ("first", "second"):
+        code, _, errors = run(
+            *("calibrate", "coins.csv", "--total", "2", "--views", "all", "--plan", f"{name}.json"),
+            *(f"--fixed={other}=0" for other in ("first", "second", "differ") if other != name),
+        )
+        assert code == 0, errors
+    return "first.json", "second.json"
+
+
+def test_two_plans_tell_more_than_their_totals(run, two_plans, tmp_path):
+    code, output, _ = run("spent", *two_plans, "--data", "coins.csv", "--json")
+    assert code == 0
+    found = strict_json(output)
+    plans = [dt.Plan.load(tmp_path / name) for name in two_plans]
+    analysis = dt.analyze(dt.Prior.from_data(tmp_path / "coins.csv", plans[0].schema))
+    spent = plans[0].spent(plans, analysis)
+    by_name = {row["attribute"]: row for row in found["attributes"]}
+    assert {name: row["told"] for name, row in by_name.items()} == {
+        name: told.most for name, told in spent.items()
+    }
+    assert by_name["differ"]["told"] > 1.0  # where each plan tells nothing
+    assert found["left"] == spent.left
+    code, output, _ = run("spent", *two_plans, "--data", "coins.csv", "--asked", "differ=3")
+    assert code == 0
+    for word in ("differ", "joint", "sum of ε", "BROKEN", "about first, second, differ"):
+        assert word in output
+
+
+def test_without_data_all_is_added(run, two_plans):
+    found = strict_json(run("spent", *two_plans, "--asked", "first=0.5", "--json")[1])
+    plans_own = {row["attribute"]: row["by"] for row in found["attributes"]}
+    assert plans_own["differ"] == "plan's own"
+    assert all(row["told"] <= row["plain"] for row in found["attributes"])
+
+
+def test_help_and_what_is_refused(run, two_plans):
+    code, output, _ = run("spent", "--help")
+    assert code == 0
+    assert "Example: deptriad spent" in output
+    code, _, errors = run("spent", "none.json")
+    assert code == 1
+    assert "none.json" in one_line(errors)
+    code, _, errors = run("spent", *two_plans, "--asked", "first")
+    assert code == 2
