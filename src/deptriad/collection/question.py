@@ -77,7 +77,7 @@ class Question:
 
     def accepted(self, columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
         """The same, if they can be reports of its mechanism."""
-        return self.mechanism._checked(self.read(columns))
+        return self.mechanism.accepted(self.read(columns))
 
 
 def _codes(attribute: Attribute, column: NDArray[Any]) -> NDArray[Any]:

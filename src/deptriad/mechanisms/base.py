@@ -134,6 +134,10 @@ class Mechanism(ABC):
         """Reports, if they can be of this mechanism."""
         return checked(reports, "reports", self._report_format[0], self.letters or None)
 
+    def accepted(self, reports: ArrayLike) -> NDArray[Any]:
+        """Reports, if each of them can be one of this mechanism: what a collector asks of all that arrives."""
+        return self._checked(reports)
+
     @property
     def realised_epsilon(self) -> float:
         """The budget really spent, ln of ``worst_ratio`` rounded up; below ``epsilon`` by what rounding cost."""

@@ -56,13 +56,14 @@ class SubsetSelection(BitReports):
         p, _ = self.probabilities
         return p / self.width, (1 - p) / (self.size - self.width)
 
-    def _checked(self, reports: ArrayLike) -> NDArray[np.uint8]:
-        every = super()._checked(reports)
-        counts = np.bitwise_count(every).sum(axis=1, dtype=np.int64)
-        if (wrong := counts != self.width).any():
+    def accepted(self, reports: ArrayLike) -> NDArray[Any]:
+        """Reports whose sets all have as many values as they must."""
+        every = super().accepted(reports)
+        if (wrong := ~self.signs(every)[:, 0]).any():
             row = int(np.argmax(wrong))
+            count = int(np.bitwise_count(every[row]).sum())
             raise ValueError(
-                f"report {row} is a set of {counts[row]} values, expected {self.width}: is it of another budget?"
+                f"report {row} is a set of {count} values, expected {self.width}: is it of another budget?"
             )
         return every
 
