@@ -56,5 +56,5 @@ def xor(tmp_path):
 
 @pytest.fixture
 def plan(run, survey):
-    arguments = ("survey.csv", "--schema", "schema.json", "--total", "9", "--plan", "plan.json")
+    arguments = ("survey.csv", "--schema", "schema.json", "--total", "3", "--plan", "plan.json")
     assert run("calibrate", *arguments)[0] == 0

@@ -2,6 +2,8 @@
 
 import pytest
 
+import deptriad as dt
+
 pytest.importorskip("typer")
 from command_line import listing, one_line, records, strict_json
 
@@ -33,7 +35,11 @@ def test_records_in_place_of_reports_are_refused_or_it_is_said_what_was_not_chec
     run, plan, tmp_path
 ):
     pd = pytest.importorskip("pandas")
-    pd.read_csv(tmp_path / "survey.csv").to_parquet(tmp_path / "raw.parquet")
+    labels = dict(enumerate(dt.Plan.load(tmp_path / "plan.json").schema["pay"].values))
+    raw = pd.read_csv(tmp_path / "survey.csv")
+    raw["pay"] = (raw["pay"] // 30).clip(upper=2).map(labels)  # records as reports are spelt
+    raw.to_parquet(tmp_path / "raw.parquet")
+    raw.to_csv(tmp_path / "raw.csv", index=False)
     code, _, errors = run("estimate", "plan.json", "raw.parquet", "sex")
     assert code == 1
     assert "raw.parquet carries no mark" in one_line(errors)
@@ -43,7 +49,7 @@ def test_records_in_place_of_reports_are_refused_or_it_is_said_what_was_not_chec
     )
     assert code == 0
     assert "Note: " in output
-    code, output, _ = run("estimate", "plan.json", "survey.csv", "sex", "--implausible", "--json")
+    code, output, _ = run("estimate", "plan.json", "raw.csv", "sex", "--implausible", "--json")
     assert code == 0
     assert strict_json(output)["note"]
 
