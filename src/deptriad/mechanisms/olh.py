@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -16,7 +15,7 @@ from deptriad.mechanisms.chance import Source, Words
 from deptriad.mechanisms.entries import blocks, checked
 from deptriad.mechanisms.grr import lying_cell, two_levels
 from deptriad.mechanisms.oue import OUE
-from deptriad.mechanisms.rational import LARGEST
+from deptriad.mechanisms.rational import exp_below
 from deptriad.mechanisms.support import Support
 from deptriad.utils.arrays import Floats, Integers
 
@@ -104,7 +103,7 @@ class OLH(Support):
     @cached_property
     def cells(self) -> int:
         """Number of digits g."""
-        return min(round(math.exp(min(self.epsilon, LARGEST))) + 1, MOST_CELLS)
+        return min(round(exp_below(self.epsilon)) + 1, MOST_CELLS)
 
     @cached_property
     def levels(self) -> tuple[Fraction, Fraction]:

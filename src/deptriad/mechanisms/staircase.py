@@ -11,7 +11,7 @@ import numpy as np
 
 from deptriad.mechanisms.chance import Words
 from deptriad.mechanisms.channel import WHOLE, Tabled
-from deptriad.mechanisms.rational import LARGEST, exp_below
+from deptriad.mechanisms.rational import exp_below
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Staircase(Tabled):
     def step(self) -> int:
         """Values on each side, the true one included, that the upper step covers."""
         reach = self.size - 1
-        best = reach / (1 + math.exp(min(self.epsilon, LARGEST) / 2))
+        best = reach / (1 + exp_below(self.epsilon / 2))
         return min(filter(self._tells_all, range(1, reach + 1)), key=lambda step: abs(step - best))
 
     def _tells_all(self, step: int) -> bool:

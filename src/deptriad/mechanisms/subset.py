@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from deptriad.mechanisms.base import MOST_REPORTS
 from deptriad.mechanisms.bits import WORD, BitReports
 from deptriad.mechanisms.chance import Source
-from deptriad.mechanisms.rational import LARGEST, exp_below
+from deptriad.mechanisms.rational import exp_below
 from deptriad.utils.arrays import Floats
 
 
@@ -41,7 +41,7 @@ class SubsetSelection(BitReports):
     @cached_property
     def width(self) -> int:
         """Number of values ω in a report."""
-        return max(1, round(self.size / (math.exp(min(self.epsilon, LARGEST)) + 1)))
+        return max(1, round(self.size / (exp_below(self.epsilon) + 1)))
 
     @cached_property
     def probabilities(self) -> tuple[Fraction, Fraction]:
