@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
+
+from deptriad.clients.script import script
 
 NEEDED = 20
 """The major version of Node from which on all that the script uses is there."""
@@ -29,18 +30,12 @@ def why_not() -> str | None:
     return None if fits else f"Node is {said.strip() or 'unknown'}, expected {NEEDED} or newer"
 
 
-def script() -> str:
-    """The text of the script."""
-    return files("deptriad.clients").joinpath("deptriad.js").read_text(encoding="utf-8")
-
-
 def run(folder: Path, code: str, content: Any = None, text: str | None = None) -> Any:
     """Run code as a module beside the script; it reads ``given``, and what it gives to ``tell`` comes back.
 
     The script's own functions are there as well, under ``own``.
     """
-    inner = "MECHANISMS, codeOf, decimal, expBelow"
-    own = (text or script()) + f"\nexport {{ {inner} }};\n"
+    own = (text or script()) + "\nexport { MECHANISMS, codeOf, decimal };\n"
     (folder / "deptriad.mjs").write_text(own, encoding="utf-8")
     (folder / "given.json").write_text(json.dumps(content), encoding="utf-8")
     (folder / "run.mjs").write_text(

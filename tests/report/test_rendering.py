@@ -7,7 +7,8 @@ import re
 
 import pytest
 
-from deptriad.report.rendering import inert, rendered
+from deptriad.report.rendering import rendered
+from deptriad.utils.inlined import inert
 from page_elements import Elements
 
 

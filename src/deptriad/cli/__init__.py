@@ -18,6 +18,7 @@ with at_once():  # importing takes a second
         attack,
         calibrate,
         chain,
+        client,
         collect,
         collector,
         compile,

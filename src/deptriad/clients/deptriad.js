@@ -69,7 +69,7 @@ function decimal(number, all) {
   return sign + pointed(place) + (all && digits.length === place ? ".0" : "");
 }
 
-// --- mechanisms: their numbers, and how words turn a code into a report: a code, or text ---
+// --- mechanisms: how words turn a code into a report ---
 
 /** The least Q such that q = Q/2^bits and p = 1 - (size - 1)q have p <= e^budget q. */
 function lyingCell(size, budget, bits) {
@@ -319,7 +319,7 @@ const utf8 = (text) => new TextEncoder().encode(text);
 const inHex = (buffer) => [...new Uint8Array(buffer)].map((byte) => digits(byte, 2)).join("");
 
 function subtle() {
-  return globalThis.crypto?.subtle ?? refuse("there is no WebCrypto here: use https, or localhost");
+  return globalThis.crypto?.subtle ?? refuse("there is no WebCrypto here: use https");
 }
 
 async function verify(text, signature, key) {
@@ -337,8 +337,8 @@ async function verify(text, signature, key) {
 /** Words of the browser's secure source; what was put in its place is refused. */
 function secure(count) {
   const draw = globalThis.Crypto?.prototype.getRandomValues;
-  if (!draw || !/\[native code\]\s*\}$/.test(Function.prototype.toString.call(draw)))
-    refuse("there is no secure randomness here, expected the browser's own");
+  const own = /\[native code\]/.test(Function.prototype.toString.call(draw ?? refuse)) || globalThis.process?.versions?.node;
+  if (!draw || !own) refuse("there is no secure randomness here, expected the browser's own crypto.getRandomValues");
   const words = new BigUint64Array(count);
   for (let at = 0; at < count; at += 8192) draw.call(globalThis.crypto, words.subarray(at, at + 8192)); // the most at once
   return words;

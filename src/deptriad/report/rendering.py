@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import json
 from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
 from deptriad.utils import colours
-from deptriad.utils.files import spelt
+from deptriad.utils.inlined import filled, inert, policy
 
 
 def rendered(content: Mapping[str, Any]) -> str:
@@ -19,42 +16,12 @@ def rendered(content: Mapping[str, Any]) -> str:
     script = _asset("page.js")
     page = _asset("page.html")
     data = inert({**content, "scale": list(colours.SEQUENTIAL)})
-    policy = "; ".join(
-        [
-            "default-src 'none'",
-            f"script-src '{_digest(script)}'",
-            f"style-src '{_digest(style)}'",
-            "img-src data:",
-            "base-uri 'none'",
-            "form-action 'none'",
-        ]
-    )
-    # one pass over the template alone: nothing that is filled in is looked at again
-    parts = {"policy": policy, "style": style, "data": data, "script": script}
-    pieces = page.split("@@")
-    return "".join(parts[piece] if i % 2 else piece for i, piece in enumerate(pieces))
-
-
-def inert(content: dict[str, Any]) -> str:
-    r"""JSON that can stand inside a script element: ASCII, and no sign that ends or opens markup.
-
-    >>> inert({"name": "</script>"})
-    '{"name":"\\u003c/script\\u003e"}'
-    """
-    text = json.dumps(spelt(content), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    for sign in "<>&":
-        text = text.replace(sign, f"\\u{ord(sign):04x}")
-    return text
+    parts = {"policy": policy(script, style), "style": style, "data": data, "script": script}
+    return filled(page, parts)
 
 
 def _asset(name: str) -> str:
     return files("deptriad.report").joinpath(name).read_text(encoding="utf-8")
-
-
-def _digest(text: str) -> str:
-    """How a Content-Security-Policy names an inlined text."""
-    digest = hashlib.sha256(text.encode("utf-8")).digest()
-    return "sha256-" + base64.b64encode(digest).decode("ascii")
 
 
 def _variables() -> str:

@@ -234,6 +234,14 @@ def read_json(
     return parse_json(text, format, version, str(path))
 
 
+def json_object(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The object in a JSON file that people write by hand, no key twice."""
+    content = decoded(Path(path).read_bytes(), str(path), "object")
+    if not isinstance(content, dict):
+        raise ValueError(f"{path} has {brief(content)}, expected an object of JSON")
+    return content
+
+
 def refuse_misfits(
     content: Mapping[str, Any], name: str, allowed: Sequence[str], lists: Sequence[str]
 ) -> None:

@@ -93,6 +93,15 @@ def verify(path: PathLike, key: PathLike, signature: PathLike | None = None) -> 
         ) from None
 
 
+def spki(key: PathLike) -> str:
+    """A public key as browsers read it: its SubjectPublicKeyInfo in base64."""
+    serialization, _ = _cryptography()
+    raw = _key(key, "public").public_bytes(
+        serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
+    )
+    return base64.b64encode(raw).decode("ascii")
+
+
 def signature_of(path: PathLike) -> Path:
     """Where the signature of a file lies."""
     return Path(f"{os.fspath(path)}{SUFFIX}")

@@ -1,0 +1,227 @@
+// The survey page: asks the questions of one view, has them perturbed once, shows the report, and sends it.
+// In the browser it keeps the view and the report until they are acknowledged, and never an answer.
+
+const { plan, signature, endpoint, words, sure, views } = JSON.parse(document.getElementById("data").textContent);
+
+const element = (id) => document.getElementById(id);
+const say = (text, parts = {}) => text.replace(/\{(\w+)\}/g, (whole, name) => parts[name] ?? whole);
+const percent = (number) => `${new Intl.NumberFormat(document.documentElement.lang, { maximumFractionDigits: 1 }).format(number)} %`;
+
+function made(name, text, attributes = {}) {
+  const found = document.createElement(name);
+  if (text !== undefined) found.textContent = text;
+  for (const [key, value] of Object.entries(attributes)) found.setAttribute(key, value);
+  return found;
+}
+
+// --- words for what the plan has ---
+
+const own = (texts, name, otherwise) => (Object.hasOwn(texts, name) ? texts[name] : otherwise);
+const questionOf = ({ name }) => own(words.questions, name, name);
+
+function labelOf(attribute, code) {
+  const { name, values, edges, categories, missing } = attribute;
+  const given = own(own(words.values, name, {}), values[code]);
+  if (given !== undefined) return given;
+  const declared = edges ? edges.length - 1 : categories.length;
+  if (code >= declared) return missing === "category" && code === values.length - 1 ? words.missing : words.other;
+  if (!edges) return typeof categories[code] === "boolean" ? (categories[code] ? words.yes : words.no) : values[code];
+  const number = (edge) => edge.toLocaleString(document.documentElement.lang, { maximumFractionDigits: 12, useGrouping: "min2" });
+  const [low, high] = edges.slice(code), last = code === declared - 1;
+  const parts = { low: number(low), high: number(high) };
+  if (low === -Infinity) return high === Infinity ? words.any : say(last ? words.up_to : words.under, parts);
+  return say(high === Infinity ? words.over : last ? words.to : words.range, parts);
+}
+
+// --- what is kept in the browser: the view, then the report, then that it is done ---
+
+const kept = {
+  name: "",
+  read() {
+    return JSON.parse(localStorage.getItem(this.name) ?? "{}");
+  },
+  write(content) {
+    localStorage.setItem(this.name, JSON.stringify(content));
+    if (localStorage.getItem(this.name) !== JSON.stringify(content)) throw new Error(words.not_kept);
+    return content;
+  },
+  clear() {
+    localStorage.removeItem(this.name);
+  },
+};
+
+// --- the three steps ---
+
+function show(step) {
+  const first = ["ask", "review", "done"].every((each) => element(each).hidden);
+  for (const each of ["ask", "review", "done"]) element(each).hidden = each !== step;
+  if (!first) element(`${step}-title`).focus();
+  window.scrollTo(0, 0);
+}
+
+function askedBy(survey, view) {
+  return survey.views[view - 1].map((name) => survey.schema.find((each) => each.name === name));
+}
+
+const CHOICES = 8; // up to which answers are listed
+
+function question(attribute, place) {
+  const labels = attribute.values.map((_, code) => labelOf(attribute, code));
+  const name = `question-${place}`;
+  const wrong = made("p", "", { class: "wrong", id: `${name}-wrong`, hidden: "" });
+  if (labels.length > CHOICES) {
+    const box = made("div", undefined, { class: "question" });
+    const select = made("select", undefined, { id: name, "aria-describedby": wrong.id, autocomplete: "off" });
+    select.append(made("option", words.choose, { value: "" }), ...labels.map((label, code) => made("option", label, { value: code })));
+    box.append(made("label", questionOf(attribute), { for: name }), select, wrong);
+    return { attribute, box, wrong, first: select, code: () => select.value };
+  }
+  const box = made("fieldset", undefined, { "aria-describedby": wrong.id });
+  const inputs = labels.map((_, code) => made("input", undefined, { type: "radio", name, value: code, autocomplete: "off" }));
+  const choices = labels.map((label, code) => {
+    const line = made("label", undefined, { class: "choice" });
+    line.append(inputs[code], made("span", label));
+    return line;
+  });
+  box.append(made("legend", questionOf(attribute)), ...choices, wrong);
+  return { attribute, box, wrong, first: inputs[0], code: () => inputs.find((each) => each.checked)?.value ?? "" };
+}
+
+function ask(survey, view) {
+  const attributes = askedBy(survey, view);
+  const asked = attributes.map(question);
+  element("lot").textContent = survey.views.length > 1
+    ? say(words.lot, { count: attributes.length, all: new Set(survey.views.flat()).size }) : "";
+  element("questions").replaceChildren(...asked.map((each) => each.box));
+  element("form").onsubmit = (event) => {
+    event.preventDefault();
+    const open = asked.filter((each) => each.code() === "");
+    for (const each of asked) {
+      each.wrong.hidden = !open.includes(each);
+      each.wrong.textContent = open.includes(each) ? words.required : "";
+    }
+    if (open.length) return open[0].first.focus();
+    // another tab may have been quicker
+    const before = kept.read();
+    const answers = Object.fromEntries(asked.map((each) => [each.attribute.name, each.attribute.values[each.code()]]));
+    const state = before.view === view && !before.report ? kept.write({ view, report: survey.report(answers, view) }) : before;
+    element("form").reset();
+    element("questions").replaceChildren();
+    step(survey, state);
+  };
+  show("ask");
+}
+
+/** What the text of a report says, in words. */
+function inWords(attribute, kind, text) {
+  if (kind === "label") return labelOf(attribute, attribute.values.indexOf(text));
+  if (kind === "code") return say(words.code, { code: text });
+  const bytes = text.slice(1).match(/../g).map((byte) => parseInt(byte, 16));
+  const named = attribute.values.map((_, value) => value).filter((value) => (bytes[value >> 3] >> value % 8) & 1);
+  return named.length ? say(words.set, { labels: named.map((value) => labelOf(attribute, value)).join(", ") }) : words.none;
+}
+
+function review(survey, { view, report }) {
+  const named = Object.fromEntries(survey.schema.map((each) => [each.name, each]));
+  const rows = views[view - 1].flatMap(({ names, kind }) => (kind === "label" ? names.map((name) => [name]) : [names]).map((own) => {
+    const row = made("div"), text = report.answers[own[0]];
+    row.append(made("dt", own.map((name) => questionOf(named[name])).join(" · ")), made("dd", inWords(named[own[0]], kind, text)));
+    return row;
+  }));
+  element("told").replaceChildren(...rows);
+  element("exact").textContent = JSON.stringify(report, null, 1);
+  element("means").tBodies[0].replaceChildren(...sure.each.map(([name, number]) => {
+    const row = made("tr");
+    row.append(made("th", questionOf({ name }), { scope: "row" }), made("td", percent(number)));
+    return row;
+  }));
+  element("basis").textContent = [sure.basis && words[sure.basis], say(words.plain, { sure: percent(sure.plain) })].filter(Boolean).join(" ");
+  element("send").onclick = () => (endpoint ? send(survey) : save(survey));
+  element("handed").onclick = () => step(survey, kept.write({ done: "sent" }));
+  element("decline").onclick = () => step(survey, kept.write({ done: "declined" }));
+  show("review");
+}
+
+function done(survey, what) {
+  element("done-title").textContent = words[`${what}_title`];
+  element("done-text").textContent = words[what];
+  element("again").onclick = () => {
+    kept.clear();
+    start(survey);
+  };
+  show("done");
+}
+
+function step(survey, state) {
+  element("status").textContent = "";
+  if (state.done) return done(survey, state.done);
+  return state.report ? review(survey, state) : ask(survey, state.view);
+}
+
+function start(survey) {
+  const state = kept.read();
+  const known = state.done || state.report || (Number.isInteger(state.view) && survey.views[state.view - 1]);
+  step(survey, known ? state : kept.write({ view: survey.draw() }));
+}
+
+// --- sending ---
+
+const invitation = () => element("invitation").value.trim();
+
+async function send(survey) {
+  const state = kept.read();
+  if (!state.report) return start(survey);
+  const status = element("status"), button = element("send"), decline = element("decline");
+  button.disabled = decline.disabled = true;
+  status.textContent = words.sending;
+  try {
+    const answer = await fetch(endpoint, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", ...(invitation() ? { "X-Invitation": invitation() } : {}) },
+      body: JSON.stringify(state.report),
+      ...{ credentials: "omit", referrerPolicy: "no-referrer", cache: "no-store", redirect: "error" },
+    });
+    if (answer.ok) return step(survey, kept.write({ done: "sent" }));
+    element("field").hidden = answer.status !== 403;
+    status.textContent = answer.status === 403 ? words.invited
+      : [408, 429].includes(answer.status) || answer.status >= 500 ? words.later : say(words.rejected, { status: answer.status });
+    if (answer.status === 403) element("invitation").focus();
+  } catch {
+    status.textContent = words.later;
+  } finally {
+    button.disabled = decline.disabled = false;
+    if (!element("review").hidden) button.textContent = words.retry;
+  }
+}
+
+function save(survey) {
+  const { report } = kept.read();
+  if (!report) return start(survey);
+  const link = made("a", undefined, {
+    href: URL.createObjectURL(new Blob([JSON.stringify(report)], { type: "application/json" })),
+    download: `report-${report.id.slice(0, 8)}.json`,
+  });
+  link.click();
+  URL.revokeObjectURL(link.href);
+  element("status").textContent = words.saved;
+  element("handed").hidden = false;
+}
+
+// --- begin ---
+
+const texts = {
+  ...{ "ask-title": "ask", lead: "lead", once: "once", next: "next", "review-title": "review", "review-lead": "review_lead" },
+  ...{ "exact-title": "exact", "means-title": "means", "means-lead": "means_lead", "invitation-label": "invitation" },
+  ...{ send: endpoint ? "send" : "save", handed: "handed", decline: "decline", again: "again" },
+};
+for (const [id, name] of Object.entries(texts)) element(id).textContent = words[name];
+element("invitation").value = new URLSearchParams(location.hash.slice(1)).get("invitation") ?? "";
+
+try {
+  const survey = await open(plan, { signature });
+  kept.name = `deptriad ${survey.fingerprint}`;
+  start(survey);
+} catch (error) {
+  element("problem").textContent = say(words.broken, { error: error.message });
+  element("problem").hidden = false;
+}
