@@ -85,11 +85,15 @@ def test_whole_numbers_behind_chances_are_those_of_python_at_any_budget(tmp_path
     given = []
     for way in mechanisms:
         for _ in range(150):
-            size = int(rng.choice([2, 3, 5, 8, 63, 64, 65, 200, 1000][: 6 if way == "staircase" else 9]))
+            size = int(
+                rng.choice([2, 3, 5, 8, 63, 64, 65, 200, 1000][: 6 if way == "staircase" else 9])
+            )
             budget = [
                 10.0 ** rng.uniform(-7, 2),
                 rng.uniform(0.01, 9.0),
-                np.log(rng.integers(3, 12) / 2),  # where e^ε is half a whole number, or was before rounding
+                np.log(
+                    rng.integers(3, 12) / 2
+                ),  # where e^ε is half a whole number, or was before rounding
                 float(rng.integers(1, 70)),
             ][rng.integers(4)]
             try:
@@ -108,7 +112,15 @@ def test_whole_numbers_behind_chances_are_those_of_python_at_any_budget(tmp_path
 
 
 def test_numbers_are_spelt_as_python_spells_them(tmp_path, rng):
-    every = [0.5, 1e22, 123456789012.5, 123456789013.5, 999999999999.5, 1e-5, 0.00012345678901250001]
+    every = [
+        0.5,
+        1e22,
+        123456789012.5,
+        123456789013.5,
+        999999999999.5,
+        1e-5,
+        0.00012345678901250001,
+    ]
     every += (rng.standard_normal(300) * 10.0 ** rng.integers(-30, 30, 300)).tolist()
     every += (rng.integers(0, 10**13, 300) / 2.0 ** rng.integers(0, 20, 300)).tolist()
     found = javascript.run(
@@ -157,7 +169,9 @@ tell(given.records.map(([name, value]) => Number(own.codeOf(attributes[name], { 
 
 
 CAUGHT = """
-const caught = async (what) => { try { await what(); return "nothing was refused"; } catch (error) { return error.message; } };
+const caught = async (what) => {
+  try { await what(); return "nothing was refused"; } catch (error) { return error.message; }
+};
 """
 
 
@@ -212,7 +226,9 @@ def test_a_plan_that_is_none_is_refused(tmp_path, change, said):
         if key in content:
             content[key] = value
         else:
-            view[{"mechanism": "mechanisms", "budget": "budgets", "name": "attributes"}[key]][0] = value
+            view[{"mechanism": "mechanisms", "budget": "budgets", "name": "attributes"}[key]][0] = (
+                value
+            )
     found = javascript.run(tmp_path, f"{CAUGHT} tell(await caught(() => open(given)));", content)
     assert found.startswith(said)
 
@@ -231,9 +247,11 @@ def test_a_plan_needs_the_signature_of_the_key(tmp_path):
         + """
 const { text, signature, key, other } = given;
 const changed = signature.replace(/[A-Z]/, (sign) => sign === "A" ? "B" : "A");
-const tried = [[text, { signature, key }], [text, { key }], [JSON.parse(text), { signature, key }], [text + " ", { signature, key }],
-  [text, { signature, key: other }], [text, { signature: changed, key }], [text, { signature: "", key }], [text, { signature: "?", key }],
-  [text, { signature, key: "no key" }]];
+const tried = [
+  [text, { signature, key }], [text, { key }], [JSON.parse(text), { signature, key }],
+  [text + " ", { signature, key }], [text, { signature, key: other }], [text, { signature: changed, key }],
+  [text, { signature: "", key }], [text, { signature: "?", key }], [text, { signature, key: "no key" }],
+];
 const found = [];
 for (const [plan, options] of tried) found.push(await caught(() => open(plan, options)));
 tell(found);
@@ -254,7 +272,7 @@ tell(found);
     [
         "Crypto.prototype.getRandomValues = undefined",
         "delete globalThis.Crypto",
-        "Object.defineProperty(globalThis, 'crypto', { value: { getRandomValues: (array) => array, subtle: crypto.subtle } })",
+        "Object.defineProperty(globalThis, 'crypto', { value: { getRandomValues: (array) => array, subtle } })",
     ],
 )
 def test_no_source_but_the_secure_one_is_taken(tmp_path, change):

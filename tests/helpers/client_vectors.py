@@ -1,4 +1,4 @@
-"""What a device must make of records and random words, for all mechanisms: the vectors that each client is checked with.
+"""What a device must make of records and random words, for all mechanisms: vectors that each client is checked with.
 
     python tests/helpers/client_vectors.py    writes tests/clients/vectors.json anew
 
@@ -27,7 +27,7 @@ PLENTY = 2000
 
 ODD = dt.Schema(
     [
-        dt.Attribute("é \u202e\n\"\\\x7f</script>𝒳", ["ß", "", "__proto__", "日本", "𝒳\u2028"]),
+        dt.Attribute('é \u202e\n"\\\x7f</script>𝒳', ["ß", "", "__proto__", "日本", "𝒳\u2028"]),
         dt.Attribute("__proto__", [True, False], missing="error"),
         dt.Attribute("floats", [0.1, 0.30000000000000004, 0.3, 1e-5, 1.5e-300, -2.5e-7, 4, 1 / 3]),
         dt.Attribute("ties", [1234567890.125, 1234567890.375, -123456789012.5, 99999999999.95]),
@@ -50,7 +50,9 @@ def plain(*sizes: int) -> dt.Schema:
     """Attributes of so many values, which are numbers."""
     names = [f"a{place}" for place in range(len(sizes))]
     pairs = zip(names, sizes, strict=True)
-    return dt.Schema([dt.Attribute(name, list(range(size)), missing="error") for name, size in pairs])
+    return dt.Schema(
+        [dt.Attribute(name, list(range(size)), missing="error") for name, size in pairs]
+    )
 
 
 def separate(schema: dt.Schema, ways: dict[str, str], budget: float, share: float = 1.0) -> View:
@@ -169,7 +171,9 @@ def text() -> str:
     for place, each in enumerate(found["plans"]):
         head = json.dumps({key: each[key] for key in each if key != "cases"})
         own = ",\n".join(f"  {json.dumps(case)}" for case in each["cases"])
-        lines.append(f' {head[:-1]}, "cases": [\n{own}\n ]}}{"," * (place + 1 < len(found["plans"]))}')
+        lines.append(
+            f' {head[:-1]}, "cases": [\n{own}\n ]}}{"," * (place + 1 < len(found["plans"]))}'
+        )
     return "\n".join([*lines, "]}", ""])
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from functools import cache
 from pathlib import Path
 from typing import Any
-
-from deptriad.clients.script import script
 
 NEEDED = 20
 """The major version of Node from which on all that the script uses is there."""
@@ -19,6 +18,7 @@ def node() -> str | None:
     return shutil.which("node")
 
 
+@cache
 def why_not() -> str | None:
     """Why the script cannot run in Node here."""
     found = node()
@@ -35,6 +35,8 @@ def run(folder: Path, code: str, content: Any = None, text: str | None = None) -
 
     The script's own functions are there as well, under ``own``.
     """
+    from deptriad.clients.script import script
+
     own = (text or script()) + "\nexport { MECHANISMS, codeOf, decimal };\n"
     (folder / "deptriad.mjs").write_text(own, encoding="utf-8")
     (folder / "given.json").write_text(json.dumps(content), encoding="utf-8")

@@ -7,6 +7,7 @@ import shutil
 from importlib.util import find_spec
 from pathlib import Path
 
+import javascript
 import postgres
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -52,8 +53,7 @@ def absent() -> list[str]:
         found.append("chromium (make browser)")
     if not axe_core():
         found.append("axe-core (make browser)")
-    if why := postgres.why_not():
-        found.append(why)
+    found += [why for why in (postgres.why_not(), javascript.why_not()) if why]
     if not java():
         found.append("Java (for Spark; on the path or in JAVA_HOME)")
     if not shared().is_dir():

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import deptriad as dt
-import surroundings
 from page_elements import Elements
 
 SCRIPT = "</script><img src=x onerror=\"window.hacked='script'\">"
@@ -62,25 +61,3 @@ def parsed(html):
 @pytest.fixture(scope="session")
 def held(parsed):
     return json.loads(parsed.texts["script data"])
-
-
-@pytest.fixture(scope="session")
-def chromium():
-    """A browser, or a reason why there is none."""
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    found = surroundings.chromium()
-    if not found:
-        pytest.skip("no chromium: make browser, or set DEPTRIAD_CHROMIUM to its place")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-@pytest.fixture(scope="session")
-def axe():
-    """The text of axe-core, which looks for barriers to those who cannot see or point."""
-    place = surroundings.axe_core()
-    if place is None:
-        pytest.skip("no axe-core: make browser, or set DEPTRIAD_AXE to its place")
-    return place.read_text(encoding="utf-8")

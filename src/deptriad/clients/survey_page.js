@@ -132,7 +132,7 @@ function review(survey, { view, report }) {
   element("exact").textContent = JSON.stringify(report, null, 1);
   element("means").tBodies[0].replaceChildren(...sure.each.map(([name, number]) => {
     const row = made("tr");
-    row.append(made("th", questionOf({ name }), { scope: "row" }), made("td", percent(number)));
+    row.append(made("th", name === null ? words.each : questionOf({ name }), { scope: "row" }), made("td", percent(number)));
     return row;
   }));
   element("basis").textContent = [sure.basis && words[sure.basis], say(words.plain, { sure: percent(sure.plain) })].filter(Boolean).join(" ");

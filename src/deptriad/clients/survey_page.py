@@ -113,7 +113,9 @@ def _refuse_unknown(plan: Plan, given: Mapping[str, Any]) -> None:
     for name, texts in given.get("values", {}).items():
         known = plan.schema[name].values
         if not isinstance(texts, dict):
-            raise ValueError(f"the words have values of {name!r} {texts!r}, expected texts by label")
+            raise ValueError(
+                f"the words have values of {name!r} {texts!r}, expected texts by label"
+            )
         for label in texts:
             refuse_other(label, known, f"a value of {name!r} that is put into words")
     every = [given.get("questions", {}), *given.get("values", {}).values()]
@@ -123,15 +125,20 @@ def _refuse_unknown(plan: Plan, given: Mapping[str, Any]) -> None:
 
 
 def sure(plan: Plan) -> dict[str, Any]:
-    """How sure somebody at 50 % can be of each answer at most, in per cent, rounded up: by the plan, and whatever holds."""
+    """How sure somebody at 50 % can be of each answer at most, in per cent, rounded up: by the plan, and in any case.
+
+    One row without a name stands for all, where they are alike.
+    """
     plain = max(view.epsilon for view in plan.views)
     totals = {name: min(float(plan.totals[name][plan.guarantee]), plain) for name in plan.names}
     basis = None
     if min(totals.values()) < plain:
         basis = "tables" if plan.guarantee in ("joint", "certified") else "estimate"
     ranked: Sequence[str] = sorted(totals, key=lambda name: -totals[name])
+    each = [[name, _percent(totals[name])] for name in ranked]
+    alike = len({number for _, number in each}) == 1
     return {
-        "each": [[name, _percent(totals[name])] for name in ranked],
+        "each": [[None, each[0][1]]] if alike else each,
         "plain": _percent(plain),
         "basis": basis,
     }
