@@ -176,3 +176,42 @@ def test_a_schema_that_was_edited_is_not_replaced_unasked(run, survey, tmp_path)
     assert (tmp_path / "schema.json").read_text() == before
     assert run("schema", "survey.csv", "--force")[0] == 0
     assert (tmp_path / "schema.json").read_text() != before
+
+
+def test_schema_takes_columns_bins_edges_and_says_whether_data_is_public(run, survey, tmp_path):
+    code, output, _ = run(
+        *("schema", "survey.csv", "--out", "mine.json", "--columns", "sex,pay", "--public"),
+        *("--edges", "pay=0,50,inf", "--bins", "5"),
+    )
+    assert code == 0
+    assert "Nobody said" not in output
+    schema = dt.Schema.load(tmp_path / "mine.json")
+    assert schema.names == ("sex", "pay")
+    assert schema["pay"].edges == (0.0, 50.0, math.inf)
+    assert str(schema.origin) == "inferred from survey.csv, 600 records, public: yes"
+    assert schema["sex"].counts == {"f": 300, "m": 300}
+    for more, public in (("--no-counts", None), ("--private", False)):
+        assert run("schema", "survey.csv", "--out", "mine.json", "--force", more)[0] == 0
+        schema = dt.Schema.load(tmp_path / "mine.json")
+        assert all(attribute.counts is None for attribute in schema)
+        assert schema.origin.public is public
+
+
+@pytest.mark.parametrize(
+    ("wrong", "code", "said"),
+    [
+        (("--bins", "x=5"), 1, "--bins names no attribute 'x'"),
+        (("--bins", "pay=one"), 2, "'one' of 'pay' is not a whole number"),
+        (("--bins", "4", "--bins", "5"), 2, "twice"),
+        (("--edges", "pay=0,much"), 2, "not numbers between commas"),
+        (("--edges", "pay=0,5,inf", "--bins", "pay=5"), 1, "both given"),
+        (("--edges", "pay=10,20"), 1, "but its numbers from"),
+        (("--edges", "sex=10,20"), 1, "column 'sex' holds text"),
+        (("--columns", "sexx"), 1, "did you mean 'sex'?"),
+    ],
+)
+def test_schema_refuses_what_does_not_fit(run, survey, tmp_path, wrong, code, said):
+    ended, _, errors = run("schema", "survey.csv", "--out", "mine.json", *wrong)
+    assert ended == code
+    assert said in " ".join(errors.split())
+    assert not (tmp_path / "mine.json").exists()

@@ -1,6 +1,7 @@
 """Attribute: what may be declared, and the labels of its values."""
 
 import math
+import re
 
 import pytest
 
@@ -95,3 +96,44 @@ def test_a_wrong_declaration_is_refused_with_the_attribute_s_name(declared, said
 def test_an_attribute_needs_a_name(name):
     with pytest.raises(ValueError, match="name"):
         dt.Attribute(name, categories=["a", "b"])
+
+
+# ------------------------------------------------------------------------------ names, labels, groups
+
+
+def test_groups_and_labels_change_what_values_are_called_and_how_many():
+    state = dt.Attribute(
+        "region",
+        ["ME", "TX", "NH", "CA"],
+        column="state",
+        groups={"North": ["NH", "ME"]},
+        labels={"TX": "Texas"},
+    )
+    assert state.values == ("North", "Texas", "CA", "(missing)")
+    assert state.codes == (0, 1, 0, 2)
+    assert (state.declared, state.size, state.source) == (3, 4, "state")
+    assert dt.Attribute.from_dict(state.to_dict()) == state
+    assert hash(dt.Attribute.from_dict(state.to_dict())) == hash(state)
+    age = dt.Attribute("age", edges=[0, 18, 99], labels={"[0, 18)": "child"}, missing="error")
+    assert age.values == ("child", "[18, 99]")
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"groups": {"g": ["a", "z"]}}, "'z' in its group 'g', which is none of its categories"),
+        ({"groups": {"g": ["a"], "h": ["a"]}}, "in its groups 'g' and 'h'"),
+        ({"groups": {"b": ["a"]}}, "group 'b' and a category of that name"),
+        ({"groups": {"g": []}}, "expected a name and a list"),
+        ({"groups": {"g": "ab"}}, "expected a name and a list"),
+        ({"labels": {"z": "x"}}, "a label for 'z', which is none of its values"),
+        ({"labels": {"a": "b"}}, "two values that are called 'b'"),
+        ({"labels": {"a": 3}}, "expected text"),
+        ({"labels": {"a": "(missing)"}}, "reads like its missing"),
+        ({"column": 3}, "is of the column 3"),
+        ({"categories": None, "edges": [0, 1], "groups": {"g": ["a"]}}, "groups of categories"),
+    ],
+)
+def test_labels_and_groups_that_cannot_be(fields, said):
+    with pytest.raises(ValueError, match=re.escape(said)):
+        dt.Attribute(**({"name": "x", "categories": ["a", "b", "c"]} | fields))

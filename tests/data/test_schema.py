@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 
 import pytest
 from hypothesis import given
@@ -11,6 +12,8 @@ import deptriad as dt
 from small_records import AGE, ALL, KIDS, SEX, WED
 
 pd = pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
+pa = pytest.importorskip("pyarrow")
 
 INF = math.inf
 
@@ -225,3 +228,102 @@ def test_saving_again_replaces_the_file(tmp_path):
     dt.Schema([SEX]).save(tmp_path / "schema.json")
     assert dt.Schema.load(tmp_path / "schema.json") == dt.Schema([SEX])
     assert [path.name for path in tmp_path.iterdir()] == ["schema.json"]
+
+
+# ----------------------------------------------------------------- columns, labels, groups, origin
+
+
+@pytest.fixture
+def renamed():
+    """Records with codes, and a schema that calls everything by words."""
+    frame = pd.DataFrame({"EDU": ["1", "2", "3", "4"] * 30, "SX": [1, 2, 1, 1] * 30})
+    schema = dt.Schema.infer(frame, public=True)
+    schema = schema.changed("SX", name="sex", labels={"1": "male", "2": "female"})
+    return frame, schema.changed("EDU", name="school", groups={"some": ["3", "4"]})
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow", "duckdb"])
+def test_codes_follow_columns_labels_and_groups_on_engines(renamed, kind, tmp_path):
+    frame, schema = renamed
+    if kind == "duckdb":
+        frame.to_csv(tmp_path / "data.csv", index=False)
+        data = str(tmp_path / "data.csv")
+    else:
+        made = {"pandas": lambda f: f, "polars": pl.from_pandas, "pyarrow": pa.Table.from_pandas}
+        data = made[kind](frame)
+    assert schema.encode(data)[:4].tolist() == [[0, 0], [1, 1], [2, 0], [2, 0]]
+    analysis = dt.analyze(dt.Prior.from_data(data, schema))
+    assert analysis.names == ("school", "sex")
+    assert "some" in str(analysis.where("school", "sex", 1.0))
+    joint = analysis.prior.joint(["sex", "school"]).counts
+    assert joint.tolist() == [[30, 0, 60], [0, 30, 0]]
+
+
+def test_reports_and_estimates_are_called_alike(renamed, rng):
+    frame, schema = renamed
+    split = dt.Split(schema, 8.0)
+    reports = split.perturb(frame, rng=rng)
+    assert set(reports["sex"]) <= {"male", "female"}
+    shares = split.estimate(reports, ["school"]).to_frame()
+    assert shares["school"].tolist() == ["1", "2", "some"]
+
+
+def test_merging_keeps_labels_and_groups(renamed):
+    frame, schema = renamed
+    prior = dt.Prior.from_data(frame, schema, thin="merge", min_records=50)
+    assert prior.schema["sex"].values == ("male", "(other)")
+    assert prior.schema["school"].values == ("some", "(other)")
+    assert prior.counts.single("school").tolist() == [60, 60]
+
+
+def test_a_column_that_is_not_there_is_named_with_what_it_is_called(renamed):
+    frame, schema = renamed
+    with pytest.raises(ValueError, match="no column 'SX', which the schema calls 'sex'"):
+        schema.encode(frame.rename(columns={"SX": "sx"}))
+    with pytest.raises(ValueError, match="calls column 'SX' 'sex', as another column is called"):
+        schema.encode(frame.assign(sex=1))
+    with pytest.raises(ValueError, match="no field 'lables': did you mean 'labels'"):
+        schema.changed("sex", lables={})
+
+
+def test_files_keep_all_of_it_and_plans_keep_no_counts(renamed, tmp_path):
+    schema = renamed[1]
+    schema.save(tmp_path / "s.json")
+    again = dt.Schema.load(tmp_path / "s.json")
+    assert (again, again.origin) == (schema, schema.origin)
+    assert again["sex"].counts == schema["sex"].counts == {"1": 90, "2": 30}
+    plan = dt.calibrate(schema, total=1.0)
+    plan.save(tmp_path / "plan.json")
+    assert "counts" not in (tmp_path / "plan.json").read_text()
+    assert dt.Plan.load(tmp_path / "plan.json") == plan
+    assert schema.only(["sex"]).names == schema.only("sex").names == ("sex",)
+    assert schema.without(["sex"]).origin == schema.origin
+
+
+@pytest.mark.parametrize(
+    ("origin", "said"),
+    [
+        (3, "origin is 3, expected an object"),
+        ({"inferred_from": 3}, '"inferred_from": 3'),
+        ({"inferred_from": "a", "records": "many"}, "expected a whole number"),
+        ({"inferred_from": "a", "public": "perhaps"}, "expected one of yes, no, not said"),
+        ({"inferred_from": "a", "by": "me"}, "has the key 'by'"),
+    ],
+)
+def test_a_strange_origin_is_refused(renamed, origin, said):
+    content = json.loads(renamed[1].to_json()) | {"origin": origin}
+    with pytest.raises(ValueError, match=re.escape(said)):
+        dt.Schema.from_json(json.dumps(content))
+
+
+def test_confidence_is_a_guarantee_only_with_a_schema_from_elsewhere(renamed):
+    frame, schema = renamed
+    with pytest.warns(UserWarning, match="no guarantee here.*inferred from a frame, 120 records"):
+        same = dt.analyze(dt.Prior.from_data(frame, schema), dt.Confidence(0.9))
+    assert same.certainty.startswith("no guarantee, since")
+    assert "if the schema was fixed" not in same.certainty
+    other = dt.analyze(dt.Prior.from_data(frame[:100], schema), dt.Confidence(0.9))
+    assert "with probability 0.9: the schema was fixed beforehand" in other.certainty
+    mine = dt.Schema(schema.attributes)
+    unknown = dt.analyze(dt.Prior.from_data(frame, mine), dt.Confidence(0.9))
+    assert unknown.certainty.endswith("if the schema was fixed beforehand")

@@ -22,7 +22,7 @@ from deptriad.data.results import columns_of
 from deptriad.data.schema import Schema
 from deptriad.tables import uncertainty
 from deptriad.tables.table import Box, Conditional
-from deptriad.tables.uncertainty import Confidence, Uncertainty
+from deptriad.tables.uncertainty import Uncertainty
 from deptriad.totals.approximate import ApproximateTotal, approximate_total
 from deptriad.totals.certificate import Tables
 from deptriad.totals.own_mechanisms import mechanisms_of
@@ -275,12 +275,9 @@ class Analysis:
         """What is assumed about the tables, in words."""
         if self.uncertainty is None:
             return "the tables are taken as they are"
-        words = uncertainty.in_words(self.uncertainty)
-        if isinstance(self.uncertainty, Confidence) and self.facts.get(
-            "values_chosen_from_the_records"
-        ):
-            return f"no guarantee, since values were chosen by looking at the same records: {words}"
-        return words
+        return uncertainty.in_words(
+            self.uncertainty, self.facts.get("values_chosen_from_the_records")
+        )
 
     def _repr_html_(self) -> str:
         rows = [["released", "about", "α", "β", "φ", "δ", "leakage", "odds moved at most"]]

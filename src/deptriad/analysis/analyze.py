@@ -93,9 +93,11 @@ def _for_all_tables(prior: Prior, uncertainty: Confidence) -> Confidence:
             "level is to hold for all tables at once"
         )
     if prior.chosen:
+        origin = prior.schema.origin
         said = (
-            " is no guarantee here, since the values were chosen by looking at the same records: fix the schema "
-            "beforehand, from other data, and do not merge thin values"
+            " is no guarantee here, since the values were chosen by looking at the same records"
+            f"{f' ({origin})' if origin else ''}: fix the schema beforehand, from other data, and do not merge thin "
+            "values"
         )
         warnings.warn(Note(Parameter("Confidence"), said), stacklevel=3)
     return replace(uncertainty, cells=uncertainty.cells or prior.cells)
@@ -126,6 +128,6 @@ def _facts(prior: Prior) -> dict[str, Any]:
         "sources": len(prior.sources),
         "weighted": prior.counts.weighted,
         "min_records": prior.min_records,
-        "values_chosen_from_the_records": prior.chosen or None,  # else only the user knows
+        "values_chosen_from_the_records": prior.chosen,  # None where only the user knows
         "thin": [[each.attribute, each.value, each.action] for each in prior.thin],
     }

@@ -45,7 +45,8 @@ class Prior:
 
     Make one with ``from_data`` or ``from_counts``. It must come from public data, or from data whose use for this is
     granted: its tables tell about the people in it. ``chosen`` says whether the values were chosen by looking at the
-    same records, by inferring the schema or merging thin values; then Confidence is no guarantee.
+    same records, by inferring the schema or merging thin values; then Confidence is no guarantee. It is None where the
+    schema does not say where it comes from.
 
     Examples
     --------
@@ -61,7 +62,7 @@ class Prior:
     min_records: int = 20
     thin: tuple[ThinValue, ...] = ()
     dropped: frozenset[tuple[str, str]] = frozenset()
-    chosen: bool = False
+    chosen: bool | None = None
     kind: str = field(default="pandas", compare=False)
     records: Records | None = field(default=None, compare=False)
 
@@ -93,12 +94,14 @@ class Prior:
         from deptriad.data.joint_counting import Records
         from deptriad.data.readers import opened_once
 
-        chosen = schema is None
+        chosen = True if schema is None else None
         ready = opened_once(data, query, schema)
         if schema is None:
             apart = [name for name in (weight, by) if name is not None]
             schema = taken_as_public(ready, without=apart)
         counts = Counts.from_data(ready, schema, weight, by, progress=progress)
+        if chosen is None and schema.origin:
+            chosen = schema.origin.has(ready.name, counts.records)
         prior = cls._made(counts, min_records, thin, chosen, engine_of(data).results)
         return replace(prior, records=Records(ready.frame, prior.counts, weight))
 
@@ -118,7 +121,9 @@ class Prior:
             schema too; "drop" leaves them out as values to protect. ``prior.thin`` lists them in any case. An (other)
             or (missing) that nobody has is always left out.
         """
-        return cls._made(counts, min_records, thin)
+        origin = counts.schema.origin
+        chosen = origin.has("", counts.records) if origin else None
+        return cls._made(counts, min_records, thin, chosen)
 
     @classmethod
     def from_reports(
@@ -153,7 +158,7 @@ class Prior:
         counts: Counts,
         min_records: int,
         thin: Thin,
-        chosen: bool = False,
+        chosen: bool | None = None,
         kind: str = "pandas",
     ) -> Self:
         as_whole(min_records, Parameter("min_records"), 0)

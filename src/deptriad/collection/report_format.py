@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deptriad.data.attribute import Attribute
+from deptriad.data.categories import labels
 from deptriad.mechanisms import Mechanism
 from deptriad.utils.text import printable
 
@@ -104,7 +105,7 @@ def label_attribute(attribute: Attribute, held: str) -> Attribute:
     """What a column of labels is read by; one that a CSV reader took for numbers, as numbers."""
     categories = attribute.categories
     plain = held == attribute.kind and held in ("number", "boolean")
-    if not plain or categories is None or attribute.size > len(categories):
+    if not plain or categories is None or labels(categories) != attribute.values:
         categories = attribute.values
     return Attribute(attribute.name, categories, missing="error")
 

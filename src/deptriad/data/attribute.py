@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Literal, Self
 
@@ -13,6 +13,8 @@ from deptriad.data.categories import (
     bin_labels,
     checked_categories,
     checked_edges,
+    checked_groups,
+    checked_labels,
     kind_of,
     labels,
 )
@@ -34,7 +36,7 @@ class Attribute:
     Parameters
     ----------
     name
-        The column.
+        What it is called in everything that is shown; the column of the data, too, unless ``column`` says another.
     categories
         Its values: all text, all numbers or all booleans.
     edges
@@ -45,12 +47,23 @@ class Attribute:
         "error" refuses it.
     unseen
         What becomes of an undeclared value: "error" refuses it, "other" counts all of them as one value.
+    column
+        The column of the data, where that has another name.
+    labels
+        What to call a value or bin in everything that is shown, by what it is called otherwise.
+    groups
+        Sets of categories that count as one value, by what to call each: 51 states as a few regions. A category in
+        none of them stays a value of its own.
+    counts
+        About how many records have each value, by its label; for those who edit the schema, and used for nothing.
 
     Examples
     --------
     >>> import deptriad as dt
-    >>> dt.Attribute("age", edges=[0, 18, 65, float("inf")]).values
-    ('[0, 18)', '[18, 65)', '≥ 65', '(missing)')
+    >>> dt.Attribute("age", edges=[0, 18, 65, float("inf")], labels={"[0, 18)": "child"}).values
+    ('child', '[18, 65)', '≥ 65', '(missing)')
+    >>> dt.Attribute("region", ["ME", "NH", "TX"], groups={"North": ["NH", "ME"]}, column="state", missing="error")
+    Attribute(region: North, TX)
     """
 
     name: str
@@ -58,6 +71,10 @@ class Attribute:
     edges: Sequence[float] | None = None
     missing: Literal["category", "other", "error"] = "category"
     unseen: Literal["error", "other"] = "error"
+    column: str | None = None
+    labels: Mapping[str, str] | Sequence[tuple[str, str]] = ()
+    groups: Mapping[str, Sequence[Value]] | Sequence[tuple[str, Sequence[Value]]] = ()
+    counts: Mapping[str, int] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):
@@ -68,6 +85,15 @@ class Attribute:
             object.__setattr__(self, "categories", checked_categories(self.name, self.categories))
         else:
             object.__setattr__(self, "edges", checked_edges(self.name, self.edges))
+        if self.column == self.name:
+            object.__setattr__(self, "column", None)
+        if not isinstance(self.column, str | None):
+            raise ValueError(
+                f"attribute {self.name!r} is of the column {self.column!r}, expected text"
+            )
+        object.__setattr__(
+            self, "groups", checked_groups(self.name, self.groups, self.categories or ())
+        )
         has = f"attribute {self.name!r} has "
         for policy, known in (("missing", "'category', 'other'"), ("unseen", "'other'")):
             if repr(getattr(self, policy)) not in (*known.split(", "), "'error'"):
@@ -76,8 +102,10 @@ class Attribute:
         if self.missing == "other" and self.unseen != "other":
             what, needed = Parameter("missing", "'other'"), Parameter("unseen", "'other'")
             raise InvalidValue(has, what, ", which needs ", needed)
+        own = tuple(label for label, _ in self._plain)
+        object.__setattr__(self, "labels", checked_labels(self.name, self.labels, own))
         for label, policy in zip(self.values[self.declared :], self._policies, strict=True):
-            if self.categories is not None and label in self.categories:
+            if label in self.values[: self.declared]:
                 raise InvalidValue(
                     f"attribute {self.name!r} has the category {label!r}, which reads like its {policy} values: rename "
                     "it in the data, or set ",
@@ -105,12 +133,62 @@ class Attribute:
     @property
     def declared(self) -> int:
         """How many categories or bins are declared; the codes of (other) and (missing) come after them."""
-        return len(self.categories) if self.categories is not None else len(self.edges or ()) - 1
+        return len(self._plain)
+
+    @property
+    def source(self) -> str:
+        """The column of the data."""
+        return self.column or self.name
+
+    @property
+    def _groups(self) -> tuple[tuple[str, tuple[Value, ...]], ...]:
+        return self.groups  # type: ignore[return-value]  # as it is kept
+
+    @property
+    def _labels(self) -> tuple[tuple[str, str], ...]:
+        return self.labels  # type: ignore[return-value]  # as it is kept
+
+    @cached_property
+    def _plain(self) -> tuple[tuple[str, tuple[Value, ...]], ...]:
+        """Of each declared code what it is called without ``labels``, and its categories, if it has any."""
+        if self.categories is None:
+            return tuple((label, ()) for label in bin_labels(self.edges or ()))
+        group_of = {value: name for name, values in self._groups for value in values}
+        members = {name: tuple(values) for name, values in self._groups}
+        own = zip(labels(self.categories), self.categories, strict=True)
+        found: dict[tuple[str, bool], tuple[Value, ...]] = {}
+        for label, value in own:
+            if value in group_of:
+                found.setdefault((group_of[value], True), members[group_of[value]])
+            else:
+                found[label, False] = (value,)
+        return tuple((label, values) for (label, _), values in found.items())
+
+    @cached_property
+    def codes(self) -> tuple[int, ...]:
+        """The code of each category; of bins, of each bin."""
+        if self.categories is None:
+            return tuple(range(self.declared))
+        place = {value: code for code, (_, values) in enumerate(self._plain) for value in values}
+        return tuple(place[value] for value in self.categories)
+
+    def keeping(self, codes: Sequence[int], **changes: Any) -> Attribute:
+        """The attribute with some of its categories or groups only, and other fields changed."""
+        kept = {value for code in codes for value in self._plain[code][1]}
+        names = {self._plain[code][0] for code in codes}
+        return replace(
+            self,
+            categories=[value for value in self.categories or () if value in kept],
+            groups=[each for each in self._groups if each[0] in names],
+            labels=[each for each in self._labels if each[0] in names],
+            **changes,
+        )
 
     @cached_property
     def values(self) -> tuple[str, ...]:
-        """A label for each code: the categories or bins, then (other), then (missing), where there are such."""
-        own = bin_labels(self.edges or ()) if self.categories is None else labels(self.categories)
+        """A label for each code: the categories, groups or bins, then (other), then (missing), where there are such."""
+        shown = dict(self._labels)
+        own = tuple(shown.get(label, label) for label, _ in self._plain)
         further = {"unseen": OTHER, "missing": MISSING}
         return own + tuple(further[policy] for policy in self._policies)
 
@@ -124,11 +202,17 @@ class Attribute:
         """How many values it can take."""
         return self.declared + (self.unseen == "other") + (self.missing == "category")
 
-    def to_dict(self) -> dict[str, Any]:
-        """As in the JSON of a schema."""
+    def to_dict(self, counts: bool = True) -> dict[str, Any]:
+        """As in the JSON of a schema, with or without its ``counts``."""
         key = "edges" if self.categories is None else "categories"
-        own = {"name": self.name, key: files.spelt(getattr(self, key))}
-        return own | {"missing": self.missing, "unseen": self.unseen}
+        own: dict[str, Any] = {"name": self.name}
+        own |= {} if self.source == self.name else {"column": self.source}
+        own |= {key: files.spelt(getattr(self, key))}
+        own |= {"missing": self.missing, "unseen": self.unseen}
+        own |= {
+            what: dict(given) for what in ("labels", "groups") if (given := getattr(self, what))
+        }
+        return own | ({"counts": dict(self.counts)} if counts and self.counts else {})
 
     @classmethod
     def from_dict(cls, content: Any) -> Self:
@@ -136,8 +220,11 @@ class Attribute:
         if not isinstance(content, dict):
             raise ValueError(f'an attribute is {brief(content)}, expected an object: {{"name": …}}')
         named = f"attribute {content.get('name')!r}"
-        allowed = ("name", "categories", "edges", "missing", "unseen")
+        allowed = [each.name for each in fields(cls)]
         files.refuse_misfits(content, named, allowed, lists=("categories", "edges"))
+        for what in ("labels", "groups", "counts"):
+            if not isinstance(content.get(what, {}), dict):
+                raise ValueError(f"{named} has {what} {brief(content[what])}, expected an object")
         if "name" not in content:
             raise ValueError(f"an attribute has no name: {brief(content)}")
         if "edges" in content:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from deptriad.utils.text import brief
+from deptriad.utils.text import brief, closest
 
 Value = str | float | int | bool
 Kind = Literal["text", "number", "boolean", "bins"]
@@ -76,6 +76,62 @@ def checked_edges(name: str, given: Any) -> tuple[float, ...]:
     if not all(low < high for low, high in pairwise(edges)):
         raise ValueError(f"attribute {name!r} has edges {brief(given)}, expected increasing ones")
     return tuple(edge + 0.0 for edge in edges)
+
+
+def checked_groups(
+    name: str, given: Any, categories: Sequence[Value]
+) -> tuple[tuple[str, tuple[Value, ...]], ...]:
+    """Sets of categories by name: each category in one of them at most, and no name that another category has."""
+    pairs = tuple(given.items()) if isinstance(given, Mapping) else tuple(given)
+    if pairs and not categories:
+        raise ValueError(f"attribute {name!r} has groups and bins, expected groups of categories")
+    seen: dict[Value, str] = {}
+    for group, members in pairs:
+        if not isinstance(group, str) or isinstance(members, str) or not members:
+            raise ValueError(
+                f"attribute {name!r} has the group {brief(group)}: {brief(members)}, expected a name and a list of "
+                "categories"
+            )
+        for value in members:
+            if value not in categories or kind_of(value) != kind_of(categories[0]):
+                raise ValueError(
+                    f"attribute {name!r} has {value!r} in its group {group!r}, which is none of its categories: "
+                    f"{closest(value, labels(categories))}"
+                )
+            if value in seen:
+                raise ValueError(
+                    f"attribute {name!r} has {value!r} in its groups {seen[value]!r} and {group!r}, expected one"
+                )
+            seen[value] = group
+    alone = labels([value for value in categories if value not in seen])
+    for group, _ in pairs:
+        if group in alone:
+            raise ValueError(
+                f"attribute {name!r} has a group {group!r} and a category of that name outside it: rename the group"
+            )
+    return tuple((group, tuple(members)) for group, members in pairs)
+
+
+def checked_labels(name: str, given: Any, values: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """What to call values, by what they are called otherwise: text that tells them apart."""
+    pairs = tuple(given.items()) if isinstance(given, Mapping) else tuple(map(tuple, given))
+    for value, label in pairs:
+        if value not in values:
+            raise ValueError(
+                f"attribute {name!r} has a label for {value!r}, which is none of its values: {closest(value, values)}"
+            )
+        if not isinstance(label, str) or not label:
+            raise ValueError(
+                f"attribute {name!r} has the label {brief(label)} for {value!r}, expected text"
+            )
+    shown = [dict(pairs).get(value, value) for value in values]
+    if len(set(shown)) < len(shown):
+        twice = next(label for label in shown if shown.count(label) > 1)
+        raise ValueError(
+            f"attribute {name!r} has two values that are called {twice!r}: put them into one of its groups, or call "
+            "them otherwise"
+        )
+    return pairs
 
 
 def labels(values: Sequence[Value]) -> tuple[str, ...]:

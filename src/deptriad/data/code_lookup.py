@@ -56,7 +56,12 @@ class CodeLookup:
             if not attribute or _held(column.type) != attribute.held:
                 self.spread.add(name)
                 continue
-            alike = replace(attribute, name="any"), attribute.kind, column.type, by is None
+            alike = (
+                replace(attribute, name="any", column=None),
+                attribute.kind,
+                column.type,
+                by is None,
+            )
             self.like[name] = first.setdefault(alike, name)
 
     def _places(self, columns: dict[str, Any]) -> dict[str, Any]:

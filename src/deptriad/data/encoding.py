@@ -59,11 +59,12 @@ def code_of(attribute: Attribute, dtype: Any, integer: Any, empty: bool = False)
                 values = [float(value) for value in values]
             else:
                 column = column.cast(nw.Int64)  # a category may lie beyond the column's own type
-                if list(values) == list(range(values[0], values[0] + len(values))):  # type: ignore[arg-type, operator]
+                gapless = list(values) == list(range(values[0], values[0] + len(values)))  # type: ignore[arg-type, operator]
+                if gapless and not attribute.groups:
                     return _coded(column, _shift(column, values, unseen, integer), absent, integer)
         elif attribute.kind == "text" and dtype != nw.String:
             column = column.cast(nw.String)
-        code = _lookup(column, values, unseen, integer)
+        code = _lookup(column, values, attribute.codes, unseen, integer)
     return _coded(column, code, absent, integer)
 
 
@@ -79,12 +80,13 @@ def _shift(column: nw.Expr, values: Sequence[Any], unseen: int, integer: Any) ->
     return nw.when(inside).then(code).otherwise(nw.lit(unseen)).cast(integer)
 
 
-def _lookup(column: nw.Expr, values: Sequence[Value], unseen: int, integer: Any) -> nw.Expr:
+def _lookup(
+    column: nw.Expr, values: Sequence[Value], codes: Sequence[int], unseen: int, integer: Any
+) -> nw.Expr:
     if len(values) > CHAINED:
-        codes = list(range(len(values)))
-        return column.replace_strict(values, codes, default=unseen, return_dtype=integer)
+        return column.replace_strict(values, list(codes), default=unseen, return_dtype=integer)
     code = nw.lit(unseen, dtype=integer)
-    for number, value in reversed(list(enumerate(values))):
+    for number, value in reversed(list(zip(codes, values, strict=True))):
         code = nw.when(column == value).then(nw.lit(number, dtype=integer)).otherwise(code)
     return code
 

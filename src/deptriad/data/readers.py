@@ -16,6 +16,7 @@ import narwhals as nw
 from deptriad.data.column_types import Frame, folded, refuse_twice
 from deptriad.data.engines import ENGINES, engine_of
 from deptriad.data.safe_query import refuse_unsafe
+from deptriad.utils.text import closest
 
 if TYPE_CHECKING:
     from deptriad.data.schema import Schema
@@ -53,7 +54,7 @@ def opened_once(data: Any, query: str | None = None, schema: Schema | None = Non
 def opened(data: Any, query: str | None = None, schema: Schema | None = None) -> Frame:
     """A narwhals frame of whatever came in: a frame of any engine, or a path or glob read out of core by DuckDB."""
     if isinstance(data, Opened):
-        return data.frame
+        return _as_called(data.frame, schema)
     where = "the frame"
     if isinstance(data, str | os.PathLike):
         data = _file(os.fspath(data), query, schema)
@@ -66,7 +67,26 @@ def opened(data: Any, query: str | None = None, schema: Schema | None = None) ->
     if engine.columns:
         refuse_twice(getattr(data, engine.columns, ()), where)
     _refuse_nameless(_narwhal(data).collect_schema().names(), where)
-    return _narwhal(engine.plain(data))
+    return _as_called(_narwhal(engine.plain(data)), schema)
+
+
+def _as_called(frame: Frame, schema: Schema | None) -> Frame:
+    """The frame with its columns called as the schema calls their attributes."""
+    other = {each.source: each.name for each in schema or () if each.source != each.name}
+    if not other:
+        return frame
+    there = frame.collect_schema().names()
+    new = {column: name for column, name in other.items() if column in there}
+    for column, name in other.items():
+        if column not in there and name not in there:
+            raise ValueError(
+                f"there is no column {column!r}, which the schema calls {name!r}: {closest(column, there)}"
+            )
+        if column in there and name in there and name not in new:
+            raise ValueError(
+                f"the schema calls column {column!r} {name!r}, as another column is called: call it otherwise"
+            )
+    return frame.rename(new)
 
 
 def _narwhal(data: Any) -> Frame:
@@ -247,7 +267,7 @@ def _csv(connection: Any, paths: Sequence[str], schema: Schema | None) -> Any:
     """Columns as declared; the types of others are true of whole files, not only of their first rows."""
     delimiter, names = _layout(connection, paths)
     held = {"text": "VARCHAR", "boolean": "BOOLEAN", "number": "DOUBLE", "bins": "DOUBLE"}
-    declared = {each.name: held[each.kind] for each in schema or () if each.name in names}
+    declared = {each.source: held[each.kind] for each in schema or () if each.source in names}
     # an empty field is missing, and so is a quoted one unless it is declared
     empty = any("" in (each.categories or ()) for each in schema or ())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, Self
 
@@ -13,11 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deptriad.data.attribute import Attribute
+from deptriad.data.origin import Origin
 from deptriad.utils import files
 from deptriad.utils.errors import InvalidValue, Note, Parameter
-from deptriad.utils.text import place_of, printable, shortened
+from deptriad.utils.text import closest, place_of, printable, shortened
 
 FORMAT, VERSION = "deptriad schema", 1
+
+MOST_SHOWN = 30
+"""Attributes that are printed."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,7 @@ class Schema:
 
     attributes: Sequence[Attribute]
     notes: Sequence[str] = field(default=(), compare=False)
+    origin: Origin | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "attributes", tuple(self.attributes))
@@ -46,6 +51,10 @@ class Schema:
         if len(set(self.names)) < len(self):
             twice = next(name for name in self.names if self.names.count(name) > 1)
             raise ValueError(f"the schema names attribute {twice!r} twice, expected once")
+        columns = [attribute.source for attribute in self]
+        if len(set(columns)) < len(self):
+            twice = next(name for name in columns if columns.count(name) > 1)
+            raise ValueError(f"the schema has two attributes of the column {twice!r}, expected one")
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -79,30 +88,63 @@ class Schema:
         """
         return place_of(name, self.names)
 
-    def only(self, *names: str) -> Schema:
-        """These attributes alone, in this order."""
-        return Schema([self[name] for name in names], self.notes)
+    def only(self, *names: str | Sequence[str]) -> Schema:
+        """These attributes alone, in this order: ``only("sex", "age")`` or ``only(["sex", "age"])``."""
+        return self.of([self[name] for name in _listed(names)])
 
-    def without(self, *names: str) -> Schema:
+    def without(self, *names: str | Sequence[str]) -> Schema:
         """All attributes but these."""
-        gone = {self[name].name for name in names}
-        return Schema([attribute for attribute in self if attribute.name not in gone], self.notes)
+        gone = {self[name].name for name in _listed(names)}
+        return self.of([attribute for attribute in self if attribute.name not in gone])
+
+    def changed(self, name: str, /, **fields: Any) -> Schema:
+        """The schema with other fields of one attribute, such as its labels or groups.
+
+        Examples
+        --------
+        >>> import deptriad as dt
+        >>> schema = dt.Schema([dt.Attribute("EDU", ["1", "2", "3"], missing="error")])
+        >>> schema.changed("EDU", name="school", labels={"1": "none"}, groups={"some": ["2", "3"]})
+        Schema of 1 attribute
+          school (EDU): none, some
+        """
+        found = self[name]
+        unknown = [field for field in fields if field not in found.__dataclass_fields__]
+        if unknown:
+            raise ValueError(
+                f"an attribute has no field {unknown[0]!r}: "
+                f"{closest(unknown[0], list(found.__dataclass_fields__))}"
+            )
+        after = replace(found, **{"column": found.source} | fields)
+        return self.of([after if attribute is found else attribute for attribute in self])
+
+    def of(self, attributes: Sequence[Attribute]) -> Schema:
+        """A schema of other attributes with the notes and the origin of this one."""
+        return Schema(attributes, self.notes, self.origin)
 
     def __repr__(self) -> str:
-        lines = [f"Schema of {len(self)} attributes"]
-        lines += [f"  {printable(each.name)}: {shortened(each.values)}" for each in self]
+        plural = "s" if len(self) > 1 else ""
+        origin = f", {self.origin}" if self.origin else ""
+        lines = [f"Schema of {len(self)} attribute{plural}{origin}"]
+        for each in self.attributes[:MOST_SHOWN]:
+            column = "" if each.source == each.name else f" ({printable(each.source)})"
+            lines.append(f"  {printable(each.name)}{column}: {shortened(each.values)}")
+        if len(self) > MOST_SHOWN:
+            lines.append(f"  and {len(self) - MOST_SHOWN} more")
         return "\n".join(lines)
 
     @classmethod
     def infer(
         cls,
         data: Any,
-        bins: int = 10,
+        bins: int | Mapping[str | None, int] = 10,
         binning: Literal["quantile", "width"] = "quantile",
         max_categories: int = 30,
         columns: Sequence[str] | str | None = None,
         without: Sequence[str] | str = (),
         query: str | None = None,
+        edges: Mapping[str, Sequence[float]] | None = None,
+        public: bool | None = None,
     ) -> Self:
         """Propose a schema from PUBLIC data: categories and bins are themselves information about the records.
 
@@ -112,18 +154,23 @@ class Schema:
             A frame of any supported engine, or a path; never the records that are to be protected.
         bins, binning
             How many bins a number gets that has more values than ``max_categories``: of equal counts ("quantile") or
-            of equal width ("width"). The outer ones are open.
+            of equal width ("width"). The outer ones are open. A mapping gives the bins of some columns, whatever the
+            number of their values, and of all others by the key None, 10 without it.
         max_categories
             Text with more values than this keeps the most frequent ones; the rest goes to (other).
         columns, without
             Only these columns, all by default; and none of those. One name may be given as text.
         query
             SQL over a file, whose rows are called ``data``.
+        edges
+            Where the bins of some columns begin and end.
+        public
+            Whether the data is public, which ``origin`` keeps; of data that is not, no counts are kept.
 
         Returns
         -------
-        A schema of all columns that can be attributes. Why others cannot, and what was cut short, is a warning each
-        and is kept in ``notes``.
+        A schema of all columns that can be attributes. Why others cannot, and what was cut short, is kept in
+        ``notes``, and said in a warning for each kind of it. ``origin`` says what it was inferred from.
 
         Raises
         ------
@@ -135,14 +182,20 @@ class Schema:
         >>> import deptriad as dt
         >>> import pandas as pd
         >>> frame = pd.DataFrame({"sex": ["male", "female", None], "rooms": [3, 4, 3]})
-        >>> dt.Schema.infer(frame)
-        Schema of 2 attributes
+        >>> dt.Schema.infer(frame, public=True)
+        Schema of 2 attributes, inferred from a frame, 3 records, public: yes
           sex: female, male, (missing)
           rooms: 3, 4
         """
-        from deptriad.data.schema_inference import proposed
+        from deptriad.data.readers import name_of
+        from deptriad.data.schema_inference import Wanted, proposed
 
-        return cls(*proposed(data, bins, binning, max_categories, columns, without, query))
+        wanted = Wanted(bins, binning, max_categories, edges or {}, public is not False)
+        attributes, notes, records = proposed(data, wanted, columns, without, query)
+        name = name_of(data)
+        return cls(
+            attributes, notes, Origin("a frame" if name == "the data" else name, records, public)
+        )
 
     def encode(self, data: Any) -> NDArray[np.int16]:
         """Codes of all records.
@@ -174,13 +227,15 @@ class Schema:
 
         return encoded(data, self)
 
-    def to_json(self) -> str:
-        """The text of its file."""
-        return files.readable(self._content())
+    def to_json(self, counts: bool = True) -> str:
+        """The text of its file, with or without about how many records have each value."""
+        return files.readable(self._content(counts))
 
-    def _content(self) -> dict[str, Any]:
+    def _content(self, counts: bool = False) -> dict[str, Any]:
+        """As JSON; plans and analyses hold no counts, not even rounded ones."""
         content: dict[str, Any] = {"format": FORMAT, "version": VERSION}
-        content["attributes"] = [attribute.to_dict() for attribute in self]
+        content |= {"origin": self.origin.to_dict(counts)} if self.origin else {}
+        content["attributes"] = [attribute.to_dict(counts) for attribute in self]
         return content | ({"notes": list(self.notes)} if self.notes else {})
 
     @classmethod
@@ -190,22 +245,28 @@ class Schema:
 
     @classmethod
     def _from_content(cls, content: Mapping[str, Any], name: str) -> Self:
-        allowed = ("format", "version", "attributes", "notes")
+        allowed = ("format", "version", "origin", "attributes", "notes")
         files.refuse_misfits(content, name, allowed, lists=("attributes", "notes"))
         try:
             each = [Attribute.from_dict(attribute) for attribute in content.get("attributes", [])]
-            return cls(each, [str(note) for note in content.get("notes", [])])
+            origin = Origin.from_dict(content["origin"]) if "origin" in content else None
+            return cls(each, [str(note) for note in content.get("notes", [])], origin)
         except (TypeError, ValueError) as error:
             raise InvalidValue(f"{name}: ", error) from None
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a JSON file to read and edit by hand."""
-        files.write_json(path, self._content())
+    def save(self, path: str | os.PathLike[str], counts: bool = True) -> None:
+        """Write a JSON file to read and edit by hand, with or without about how many records have each value."""
+        files.write_json(path, self._content(counts))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a JSON file, everything checked."""
         return cls._from_content(files.read_json(path, FORMAT, VERSION), str(path))
+
+
+def _listed(names: Sequence[str | Sequence[str]]) -> list[str]:
+    """Names that were given one by one, or as a list."""
+    return [name for each in names for name in ((each,) if isinstance(each, str) else tuple(each))]
 
 
 def taken_as_public(

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deptriad.data.attribute import Attribute
+from deptriad.data.categories import bin_labels
 from deptriad.data.counts import Counts
-from deptriad.data.schema import Schema
 from deptriad.data.table_layout import Layout
 from deptriad.utils.arrays import Integers
 
@@ -33,7 +33,7 @@ def merged(counts: Counts, min_records: int) -> tuple[Counts, list[Moved]]:
                 continue  # a bin that took in its neighbour
             into, number = f"merged into {after.values[place[code]]}", int(records[:, code].sum())
             moved.append((attribute.name, attribute.values[code], number, into))
-    schema = Schema(attributes, counts.schema.notes)
+    schema = counts.schema.of(attributes)
     cells = _regrouped(counts.cells, counts.layout, Layout(schema.sizes), places)
     weights = counts.weights
     if weights is not None:
@@ -81,8 +81,7 @@ def _merged_categories(
     missing = attribute.missing
     if missing == "category" and size - 1 in pool:
         missing = "other"
-    categories = [attribute.categories[code] for code in kept] if attribute.categories else []
-    after = replace(attribute, categories=categories, missing=missing, unseen="other")
+    after = attribute.keeping(kept, missing=missing, unseen="other")
     place = np.full(size, len(kept))
     place[kept] = np.arange(len(kept))
     if missing == "category":
@@ -109,7 +108,10 @@ def _merged_bins(
         low = min(at, min(sides, key=lambda side: int(total(groups[side]).sum())))
         groups[low : low + 2] = [groups[low] + groups[low + 1]]
         del edges[low + 1]
-    after = replace(attribute, edges=edges)
+    whole = bin_labels(edges)  # what was merged loses its own label
+    after = replace(
+        attribute, edges=edges, labels=[each for each in attribute._labels if each[0] in whole]
+    )
     place = np.empty(attribute.size, dtype=np.int64)
     for new, group in enumerate(groups):
         place[group] = new

@@ -67,7 +67,8 @@ def summary(plan: Plan) -> list[str]:
         f"plain ε of all that a person reports, about the whole record: at most {rounded_up(plain)}"
     )
     if plan.uncertainty is not None:
-        lines.append(uncertainty.in_words(uncertainty.from_text(plan.uncertainty)))
+        chosen = plan.facts.get("values_chosen_from_the_records")
+        lines.append(uncertainty.in_words(uncertainty.from_text(plan.uncertainty), chosen))
     if len(plan.views) > MOST_SHOWN:
         lines.append(f"the {MOST_SHOWN} views with the largest shares:")
     return lines

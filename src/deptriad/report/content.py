@@ -180,7 +180,7 @@ def _files(analysis: Analysis) -> dict[str, Any]:
     about = {"format": "deptriad analysis", "version": 1, "uncertainty": known}
     about["facts"] = analysis.facts
     return {
-        "schema": analysis.schema.to_json() + "\n",
+        "schema": analysis.schema.to_json(counts=False) + "\n",
         "analysis": json.dumps(about, ensure_ascii=False)[:-1],
         "names": list(analysis.names),
     }

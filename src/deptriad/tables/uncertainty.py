@@ -258,16 +258,37 @@ def as_text(uncertainty: Uncertainty) -> str:
     return f"absolute:{float(np.asarray(uncertainty.delta))!r}"
 
 
-def in_words(uncertainty: Uncertainty) -> str:
+def in_words(uncertainty: Uncertainty, chosen: bool | None = None) -> str:
     """What it allows for, in a few words.
 
+    Parameters
+    ----------
+    uncertainty
+        The uncertainty.
+    chosen
+        Whether the values were chosen by looking at the same records, which leaves Confidence no guarantee; None where
+        nobody knows.
+
+    Examples
+    --------
     >>> in_words(Relative(0.1))
     'every entry may be off by 10 % of itself (an assumption)'
     """
     if isinstance(uncertainty, Spread):
         return f"tables may differ as the sources do ({uncertainty.kind}; an assumption)"
     if isinstance(uncertainty, Confidence):
-        return f"all true tables are covered with probability {uncertainty.level:g}, if the schema was fixed beforehand"
+        level = f"covered with probability {uncertainty.level:g}"
+        if chosen:
+            return (
+                "no guarantee, since the values were chosen by looking at the same records: with a schema from other "
+                f"data all true tables would be {level}"
+            )
+        known = (
+            ", if the schema was fixed beforehand"
+            if chosen is None
+            else ": the schema was fixed beforehand"
+        )
+        return f"all true tables are {level}{known}"
     if isinstance(uncertainty, Relative):
         return f"every entry may be off by {100 * uncertainty.margin:g} % of itself (an assumption)"
     return f"every entry may be off by {float(np.asarray(uncertainty.delta)):g} (an assumption)"
