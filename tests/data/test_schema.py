@@ -261,10 +261,10 @@ def test_codes_follow_columns_labels_and_groups_on_engines(renamed, kind, tmp_pa
 
 def test_reports_and_estimates_are_called_alike(renamed, rng):
     frame, schema = renamed
-    split = dt.Split(schema, 8.0)
-    reports = split.perturb(frame, rng=rng)
+    plan = dt.calibrate(dt.analyze(dt.Prior.from_data(frame, schema)), total=8.0, views="all")
+    reports = plan.perturb(frame, rng=rng)
     assert set(reports["sex"]) <= {"male", "female"}
-    shares = split.estimate(reports, ["school"]).to_frame()
+    shares = plan.estimate(reports, ["school"]).to_frame()
     assert shares["school"].tolist() == ["1", "2", "some"]
 
 

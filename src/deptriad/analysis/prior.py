@@ -2,41 +2,28 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import permutations
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, get_args
+from typing import TYPE_CHECKING, Any, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deptriad.data.attribute import MISSING, OTHER
+from deptriad.analysis.thin_targets import Thin, ThinValue, action, thin_targets, warn_of
 from deptriad.data.counts import Counts
 from deptriad.data.schema import Schema, taken_as_public
-from deptriad.data.thin_values import merged, thin_of
+from deptriad.data.thin_values import merged
 from deptriad.tables.joint import Joint, refuse_confidence, refuse_one_source
 from deptriad.tables.table import Box, Conditional
 from deptriad.tables.uncertainty import Absolute, Confidence, Relative, Spread, Uncertainty
 from deptriad.utils.arrays import Booleans, Floats, Integers, as_whole
-from deptriad.utils.errors import InvalidValue, Note, Parameter, refuse_other
+from deptriad.utils.errors import InvalidValue, Parameter, refuse_other
 from deptriad.utils.progress import Progress
-from deptriad.utils.text import printable
 
 if TYPE_CHECKING:
     from deptriad.data.joint_counting import Records
-
-Thin = Literal["keep", "merge", "drop"]
-
-
-class ThinValue(NamedTuple):
-    """A target value with few records, and what was done about it."""
-
-    attribute: str
-    value: str
-    records: int
-    action: str
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -169,14 +156,14 @@ class Prior:
             report = [ThinValue(*each) for each in moved]
             chosen = chosen or bool(moved)
         left = [
-            ThinValue(name, value, records, _action(value, records, thin))
-            for name, value, records in _thin_values(counts, min_records)
+            ThinValue(name, value, records, action(value, records, thin))
+            for name, value, records in thin_targets(counts, min_records)
         ]
         dropped = {
             (each.attribute, each.value) for each in left if each.action in ("dropped", "left out")
         }
         some = [each for each in left if each.records and each.action == "kept"]
-        _warn_of(some, min_records, len(counts.sources) > 1)
+        warn_of(some, min_records, len(counts.sources) > 1)
         return cls(counts, min_records, tuple(report + left), frozenset(dropped), chosen, kind)
 
     @property
@@ -357,46 +344,3 @@ class Prior:
     def unknown(self) -> tuple[ThinValue, ...]:
         """Values to protect of which there is no record: a row under Confidence only, a wholly uncertain one."""
         return tuple(each for each in self.thin if each.action == "no records")
-
-
-def _action(value: str, records: int, thin: Thin) -> str:
-    """What becomes of a thin value that was not merged. That nobody is (missing) or (other) needs no protection."""
-    if records == 0 and value in (OTHER, MISSING):
-        return "left out"
-    if thin == "drop":
-        return "dropped"
-    return "kept" if records else "no records"
-
-
-def _thin_values(counts: Counts, min_records: int) -> list[tuple[str, str, int]]:
-    found = []
-    for attribute in counts.schema:
-        records = counts.singles(attribute.name, weighted=False)
-        for code in np.flatnonzero(thin_of(records, max(min_records, 1))):
-            found.append((attribute.name, attribute.values[code], int(records[:, code].sum())))
-        weightless = (records > 0).any(axis=0) & ~counts.singles(attribute.name).any(axis=0)
-        if weightless.any():
-            value = attribute.values[int(np.argmax(weightless))]
-            raise ValueError(
-                f"all records with {attribute.name} = {value} have weight 0, so that nothing is known about them: "
-                "leave the value out of the schema, or the records out of the data"
-            )
-    return found
-
-
-def _warn_of(values: Sequence[ThinValue], min_records: int, several: bool) -> None:
-    if not values:
-        return
-    shown = ", ".join(
-        f"{printable(each.attribute)} = {printable(each.value)} ({each.records})"
-        for each in values[:10]
-    )
-    more = f" and {len(values) - 10} more" if len(values) > 10 else ""
-    one = len(values) == 1
-    number = "1 target value has" if one else f"{len(values)} target values have"
-    sources = " in all sources, or in all but one" if several else ""
-    said = (
-        f"{number} fewer than {min_records} records{sources}, too few to know {'its' if one else 'their'} "
-        f"tables by: {shown}{more}; merge or drop them with "
-    )
-    warnings.warn(Note(said, Parameter("thin", "")), stacklevel=4)

@@ -12,7 +12,8 @@ from rich.table import Table
 
 from deptriad.analysis.analysis import Analysis
 from deptriad.analysis.analyze import analyze
-from deptriad.analysis.prior import Prior, Thin
+from deptriad.analysis.prior import Prior
+from deptriad.analysis.thin_targets import Thin
 from deptriad.cli import options
 from deptriad.cli.app import app, console, progress_bar, refuse_place
 from deptriad.data import readers

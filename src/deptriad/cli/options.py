@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from deptriad.analysis.prior import Thin
+from deptriad.analysis.thin_targets import Thin
 from deptriad.planning.promise import promise
 
 

@@ -27,7 +27,8 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
-from deptriad.analysis.prior import Prior, ThinValue
+from deptriad.analysis.prior import Prior
+from deptriad.analysis.thin_targets import ThinValue
 from deptriad.collection.post_processing import norm_sub
 from deptriad.collection.score_sums import Tally, TermSums
 from deptriad.data.schema import Schema
