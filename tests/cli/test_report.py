@@ -9,7 +9,7 @@ def test_report_writes_one_page(run, one_plan, survey, tmp_path):
     given = ("--schema", "schema.json", "--total", "2", "--out", "new/page.html")
     code, output, _ = run("report", "survey.csv", *given)
     assert code == 0
-    assert "new/page.html" in output
+    assert output.strip() == "The page is in new/page.html, with plans for these promises: 2"
     page = (tmp_path / "new" / "page.html").read_text(encoding="utf-8")
     assert page.startswith("<!doctype html>")
     assert '"file":"survey.csv"' in page
@@ -32,3 +32,31 @@ def test_report_refuses_a_promise_that_cannot_be(run, survey, tmp_path, total):
     assert code == 1
     assert f"--total is {total}" in errors
     assert not (tmp_path / "report.html").exists()
+
+
+def test_report_plans_for_the_promises_that_are_listed(run, survey, tmp_path):
+    given = ("--schema", "schema.json", "--promises", "1, 6", "--seconds", "0")
+    code, output, _ = run("report", "survey.csv", *given)
+    assert code == 0
+    assert output.strip().endswith("promises: 1, 3, 6")
+
+
+def test_report_says_which_promises_did_not_fit_the_time(run, survey, tmp_path):
+    code, output, _ = run("report", "survey.csv", "--schema", "schema.json", "--seconds", "0")
+    assert code == 0
+    assert output.strip().endswith("promises: 3")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "0.5, 1, 2, 4, 6, 8 did not fit 0 seconds" in page
+
+
+@pytest.mark.parametrize("given", ["", "1,", "3,-1", "1;2", "inf"])
+def test_report_refuses_promises_that_cannot_be(run, survey, given):
+    code, _, errors = run("report", "no-such-file.csv", "--promises", given)
+    assert code == 1
+    assert f"--promises is '{given}', expected numbers above 0" in errors
+
+
+def test_report_refuses_a_time_that_cannot_be(run, survey):
+    code, _, errors = run("report", "no-such-file.csv", "--seconds", "-1")
+    assert code == 1
+    assert "--seconds is -1" in errors

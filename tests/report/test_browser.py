@@ -1,6 +1,7 @@
 """The page in a real browser: its numbers, its manners, and that it can be used without a mouse."""
 
 import json
+import math
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from deptriad.utils.text import rounded_up
 
 BUDGETS = [
     *(0.0, 1e-9, 1e-6, 1e-3, 0.01, 0.05, 0.1, 0.2, 0.35, 0.5),
-    *(0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 200.0, 800.0),
+    *(0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 15.0, 19.99, 20.0),
 ]
 
 
@@ -107,7 +108,6 @@ def test_nothing_is_asked_for_and_nothing_complains(visit):
     page = visit.page
     for selector in ("#theme", "#swap", "#matrix td >> nth=2", "#strongest button >> nth=1"):
         page.click(selector)
-    page.click("label:has(input[value=splitting])")
     for selector in ("#get-plan", "#get-triads", "#get-schema"):
         with page.expect_download():
             page.click(selector)
@@ -177,27 +177,52 @@ def test_the_promise_rereads_the_plans(visit, html):
     page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
     page.focus("#promise")
     page.keyboard.press("End")
-    last = held["promises"][-1]
-    rows = page.locator("#budgets-table tbody tr")
-    for place, budget in enumerate(last["budgets"]):
-        text = rows.nth(place).locator("td").first.inner_text()
-        assert 0 <= budget - float(text) < 1e-3  # budgets are rounded down
     page.click("label:has(input[value=nats])")
+    last = held["promises"][-1]
+    assert "at most 100 %" in page.inner_text("#promised")  # of a promise of 8: 99.97 %, rounded up
+    assert last["verdict"] == page.inner_text("#verdict")
+    views = page.locator("#views tbody tr, #rest tbody tr")
+    assert views.count() == len(last["views"])
+    for place, view in enumerate(last["views"]):
+        cells = views.nth(place).locator("th, td").all_inner_texts()
+        assert all(held["names"][asked] in cells[0] for asked in view["asked"])
+        assert 0 <= 100 * view["share"] - float(cells[1].split()[0]) < 0.1
+        said = cells[2].split("ε = ")[1].split(", ")
+        for budget, text in zip(view["budgets"], said, strict=True):
+            assert 0 <= budget - float(text) < 1e-3  # budgets are rounded down
+    told = page.locator("#told tbody tr")
+    for place, total in enumerate(last["totals"]):
+        text = told.nth(place).locator("td").nth(1).inner_text()
+        assert 0 <= float(text) - total + 1e-12 <= 1e-3  # bounds are rounded up
+    once = last["once"]
     totals = page.locator("#totals-table tbody tr")
-    for place, certified in enumerate(last["certified"]):
-        text = totals.nth(place).locator("td").nth(3).inner_text()
-        assert 0 <= float(text) - certified + 1e-12 <= 1e-3  # bounds are rounded up
+    for place, certified in enumerate(once["certified"]):
+        budget, _, _, _, text = totals.nth(place).locator("td").all_inner_texts()[:5]
+        assert 0 <= float(text) - certified + 1e-12 <= 1e-3
+        assert 0 <= once["budgets"][place] - float(budget) < 1e-3
     levels = page.locator("#levels-table tbody tr")
-    for place, joint in enumerate(last["levels"]["joint"]):
+    for place, joint in enumerate(once["levels"]["joint"]):
         bounds = [float(text) for text in levels.nth(place).locator("td").all_inner_texts()]
-        expected = (last["certified"][place], last["levels"]["pairs"][place], joint)
+        expected = (once["certified"][place], once["levels"]["pairs"][place], joint)
         for text, bound in zip(bounds[:3], expected, strict=True):
             assert 0 <= text - bound + 1e-12 <= 1e-3
-    assert page.locator("#levels").is_visible()
-    page.click("label:has(input[value=splitting])")
-    assert page.locator("#levels").is_hidden()  # they are about the plan's budgets
-    first = totals.first.locator("td").nth(2).inner_text()
-    assert 0 <= float(first) - last["splitting"]["certified"][0] + 1e-12 <= 1e-3
+
+
+def test_a_unit_is_the_same_everywhere(visit):
+    page = visit.page
+    page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
+
+    def lines():  # of all but what explains both units, and ratios of variances
+        parts = ("#promised", "#told", "#pairs", "#once", ".slide", ".field .soft")
+        every = [page.locator(part).all_inner_texts() for part in parts]
+        first, _, _ = page.locator("#figures > div").all_inner_texts()
+        return "\n".join([first, *(text for texts in every for text in texts)]).splitlines()
+
+    assert not [line for line in lines() if "log-odds" in line]
+    page.click("label:has(input[value=nats])")
+    in_nats = lines()
+    assert sum("log-odds" in line for line in in_nats) > 3
+    assert not [line for line in in_nats if " times" in line or "×" in line]
 
 
 def test_downloads_are_read_by_the_library(visit, analysis, tmp_path):
@@ -207,7 +232,7 @@ def test_downloads_are_read_by_the_library(visit, analysis, tmp_path):
             visit.page.click(f"#get-{what}")
         files[what] = tmp_path / waiting.value.suggested_filename
         waiting.value.save_as(files[what])
-    assert dt.Plan.load(files["plan"]).budgets == dt.calibrate(analysis, 2.5, views="all").budgets
+    assert dt.Plan.load(files["plan"]).views == dt.calibrate(analysis, 2.5).views
     assert dt.Schema.load(files["schema"]) == analysis.schema
     loaded = dt.Analysis.load(files["triads"])
     assert loaded.schema == analysis.schema
@@ -257,10 +282,15 @@ def made_up(number, rng):
     delta = rng.uniform(0, 0.1, pairs)
     phi = delta + rng.uniform(0, 0.5, pairs)
     numbers = [1.0] * number
-    split = {"budget": 0.03, "errors": numbers}
-    split |= dict.fromkeys(("paired", "pairwise", "certified"), numbers)
-    promise = {"total": 3.0, "budgets": numbers, "mechanisms": ["grr"] * number, "attained": None}
-    promise |= dict.fromkeys(("paired", "pairwise", "certified", "errors"), numbers)
+    once = {"budgets": numbers, "attained": None, "levels": None}
+    once |= dict.fromkeys(("paired", "pairwise", "certified"), numbers)
+    view = {"asked": [0, 1], "joint": True, "share": 0.5, "budgets": [3.0], "mechanisms": ["grr"]}
+    promise = {"total": 3.0, "views": [view] * 2, "totals": numbers, "errors": numbers}
+    promise |= {
+        "best": ["one pair", 1.5, 2.0],
+        "rivals": [["one pair", 1.5, 2.0], ["other", 3.0, math.inf]],
+    }
+    promise |= {"worth": "w", "verdict": "v", "once": once, "file": "{}"}
     names = [f"attribute {i}" for i in range(number)]
     return {
         "made": {"version": "0", "date": "2000-01-01"},
@@ -277,8 +307,9 @@ def made_up(number, rng):
         },
         "curves": None,
         "explained": [[[1.0, 0, 1, [0]]]] * pairs,
-        "promises": [promise | {"splitting": split, "file": "{}"}],
+        "promises": [promise],
         "asked": 0,
+        "unplanned": "",
         "users": 1000,
         "certainty": {"title": "t", "means": "m", "guarantees": "g"},
         "caveats": [],
@@ -308,7 +339,7 @@ def test_long_names_are_cut_where_they_would_bury_the_rest(visit_of, rng):
     content["schema"][0] |= {"name": "x" * 2000, "values": ["y" * 2000, "z"]}
     page = visit_of(content, viewport={"width": 390, "height": 844})
     page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
-    for part in ("#figures", "#strongest", "#detail", "#verdict", "#totals-table"):
+    for part in ("#figures", "#strongest", "#detail", "#views", "#told", "#totals-table"):
         assert "x" * 61 not in page.locator(part).inner_text()
     assert "y" * 61 not in page.locator("#why").inner_text()
     assert "x" * 2000 in page.locator("#schema").inner_text()
@@ -319,7 +350,7 @@ def test_names_from_right_to_left_keep_the_order_of_a_pair(visit_of, rng):
     content = made_up(2, rng)
     content["names"] = ["\u05d0\u05d1\u05d2", "\u05d3\u05d4\u05d5"]
     page = visit_of(content)
-    for place in ("#strongest button >> nth=0", "#figures .text"):
+    for place in ("#strongest button >> nth=0", "#views tbody tr >> nth=0"):
         source, target = page.locator(place).locator("bdi").all()
         assert source.bounding_box()["x"] < target.bounding_box()["x"]
 
@@ -340,41 +371,91 @@ def test_small_leakages_have_axes_to_read(visit_of, rng):
     page = visit_of(content)
     labels = page.locator("#leakage-chart text[text-anchor=end]").all_text_contents()
     assert len(set(labels)) == len(labels) > 2
-    marks = page.locator("#profile-chart text", has_text="=").all()
-    (one, other) = (mark.bounding_box() for mark in marks)
-    assert abs(one["y"] - other["y"]) > 12  # lines of their own
 
 
-def test_what_is_no_budget_does_not_stay_in_the_box(visit):
+@pytest.mark.parametrize("refused", ["-3", "20.01", "1000"])
+def test_what_is_no_budget_is_refused_and_does_not_stay_in_the_box(visit, refused):
     page = visit.page
-    page.fill("#epsilon-number", "-3")
+    before = visit.leakages()
+    page.fill("#epsilon-number", refused)
+    assert page.inner_text("#epsilon-refused") == "A budget is a number from 0 to 20."
+    assert (visit.leakages() == before).all()
     page.locator("#epsilon-number").blur()
     assert page.input_value("#epsilon-number") == "1"
+    page.fill("#epsilon-number", "20")
+    assert page.inner_text("#epsilon-refused") == ""
+    assert page.input_value("#epsilon") == "1000"
+
+
+@pytest.mark.parametrize(("width", "cut"), [(1280, False), (390, True)])
+def test_no_row_or_column_is_hidden_without_a_word(visit_of, rng, width, cut):
+    page = visit_of(made_up(29, rng), viewport={"width": width, "height": 844})
+    seen = """() => { const place = (each) => each.getBoundingClientRect();
+        const { right, bottom } = place(document.getElementById("matrix-scroll"));
+        const cells = [...document.querySelectorAll("#matrix tr :last-child")].map(place);
+        return cells.every((cell) => cell.right <= right + 1 && cell.bottom <= bottom + 1); }"""
+    assert page.evaluate(seen) is not cut
+    assert ("Scroll the matrix" in page.inner_text("#cut")) is cut
+    if cut:
+        assert "of 29" in page.inner_text("#cut")
+        assert "more-right" in page.get_attribute("#frame", "class").split()
+
+
+@pytest.mark.parametrize("number", [13, 29])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_selected_cell_comes_into_sight_and_its_heads_stay(visit_of, rng, width, number):
+    page = visit_of(made_up(number, rng), viewport={"width": width, "height": 600})
+    in_sight = """() => {
+        const [cell, corner, row, column] = ["td[aria-selected=true]", ".corner", "tbody .on", "thead .on"]
+            .map((each) => document.querySelector(`#matrix ${each}`).getBoundingClientRect());
+        const box = document.getElementById("matrix-scroll").getBoundingClientRect();
+        return cell.left >= corner.right - 1 && cell.right <= box.right + 1
+            && cell.top >= corner.bottom - 1 && cell.bottom <= box.bottom + 1
+            && row.left >= box.left - 1 && column.top >= box.top - 1; }"""
+    for source, target in ((number - 1, number - 2), (0, number - 1), (number - 1, 0), (0, 1)):
+        page.select_option("#source", index=source)
+        page.select_option("#target", index=target)
+        assert page.evaluate(in_sight), (source, target)
 
 
 def test_the_page_says_where_it_did_not_look(visit_of, rng):
     content = made_up(3, rng)
-    searched = content["promises"][0] | {"total": 5.0, "attained": [1.0] * 3}
-    content |= {"promises": [*content["promises"], searched], "asked": 1}
+    first = content["promises"][0]
+    searched = first | {"total": 5.0, "once": first["once"] | {"attained": [1.0] * 3}}
+    content |= {"promises": [first, searched], "asked": 1, "unplanned": "8 did not fit 60 seconds"}
     page = visit_of(content)
-    assert "looked for" not in page.locator("#verdict").inner_text()
+    assert page.inner_text("#planned") == "Planned for promises of 3, 5. 8 did not fit 60 seconds."
+    assert "looked for" not in page.locator("#kept").inner_text()
     page.focus("#promise")
     page.keyboard.press("Home")
-    assert "looked for under the plan for a promise of 5 only" in page.inner_text("#verdict")
-    page.keyboard.press("End")
-    page.click("label:has(input[value=splitting])")
-    assert "looked for under the plans only" in page.inner_text("#verdict")
+    assert "looked for under a promise of 5 only" in page.inner_text("#kept")
 
 
-def test_splitting_is_not_said_to_waste_what_it_uses(visit_of, rng):
+@pytest.mark.parametrize(
+    ("best", "said"),
+    [
+        ((1.5, 2.0), "2.00× the variance"),
+        ((3.0, 0.5), "3.00× the variance"),
+        ((1.01, 1.0), "nothing here"),
+        ((0.5, 0.9), "nothing here"),
+        ((1.5, math.nan), "1.50× the variance"),
+    ],
+)
+def test_what_dependence_buys_is_said_also_where_it_is_nothing(visit_of, rng, best, said):
     content = made_up(3, rng)
+    content["promises"][0]["best"] = ["one pair", *best]
+    figures = visit_of(content).inner_text("#figures")
+    assert said in figures
+    assert ("is as good for the same promise" in figures) is (best == (1.01, 1.0))
+    assert ("0.50×" in figures) is (0.5 in best)
+
+
+def test_a_page_without_a_plan_for_everything_at_once_has_no_such_part(visit_of, rng):
+    content = made_up(3, rng)
+    content["promises"][0]["once"] = None
     page = visit_of(content)
-    page.click("label:has(input[value=splitting])")
-    assert "leaves some of it unused" in page.inner_text("#verdict")
-    content["promises"][0]["splitting"]["certified"] = [1.0, 3.0, 2.0]
-    page = visit_of(content)
-    page.click("label:has(input[value=splitting])")
-    assert "unused" not in page.inner_text("#verdict")
+    assert page.locator("#once").is_hidden()
+    assert page.locator("#promise").is_disabled()
 
 
 MOVES = """async () => {

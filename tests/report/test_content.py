@@ -7,7 +7,6 @@ import pytest
 
 import deptriad as dt
 from deptriad import report
-from deptriad.report import promises
 from deptriad.report.content import _digits, content
 
 
@@ -59,7 +58,17 @@ def test_a_loaded_analysis_has_no_tables_to_plan_with(analysis, tmp_path):
 
 KEYS = {
     *("made", "file", "records", "threshold", "names", "schema", "triads", "curves", "explained"),
-    *("promises", "asked", "users", "certainty", "caveats", "changes", "files", "scale"),
+    *(
+        "promises",
+        "asked",
+        "unplanned",
+        "users",
+        "certainty",
+        "caveats",
+        "changes",
+        "files",
+        "scale",
+    ),
 }
 
 
@@ -86,49 +95,50 @@ def test_a_column_that_is_no_attribute_is_not_in_it(records):
     schema = dt.Schema.infer(records)
     with pytest.warns(UserWarning, match="fewer than 20"):
         analysis = dt.analyze(dt.Prior.from_data(secret, schema))
-    assert "person-" not in report.page(analysis, 1.0, records=secret)
+    assert "person-" not in report.page(analysis, 1.0, promises=(), records=secret)
 
 
-def test_the_threshold_is_stated_and_can_be_moved(analysis, monkeypatch):
-    monkeypatch.setattr(promises, "PROMISES", ())
-    made = content(analysis, 1.0, min_count=1000)
+def test_the_threshold_is_stated_and_can_be_moved(analysis):
+    made, _ = content(analysis, 1.0, promises=(), min_count=1000)
     assert made["threshold"] == 1000
     assert made["records"] == "fewer than 1,000"
 
 
-def test_what_it_rests_on_is_said(records, monkeypatch):
-    monkeypatch.setattr(promises, "PROMISES", ())
+def test_what_it_rests_on_is_said(records):
     with pytest.warns(UserWarning, match="no schema was given"):
         prior = dt.Prior.from_data(records)
     with pytest.warns(UserWarning, match="no guarantee"):
         chosen = dt.analyze(prior, dt.Confidence(0.9))
-    made = content(chosen, 1.0)
+    made, plans = content(chosen, 1.0, promises=())
+    assert list(plans) == [1.0]
     assert made["certainty"]["guarantees"].startswith("No guarantee")
     assert any("chosen by looking at the data itself" in each for each in made["caveats"])
-    assert made["promises"][0]["attained"] is None
+    assert made["promises"][0]["once"]["attained"] is None
 
 
-def test_a_prior_from_reports_has_a_page_without_a_number_of_records(monkeypatch):
-    monkeypatch.setattr(promises, "PROMISES", ())
+def test_a_prior_from_reports_has_a_page_without_a_number_of_records():
     schema = dt.Schema([dt.Attribute(name, ["no", "yes"], missing="error") for name in ("a", "b")])
     split = dt.Split(schema, total=4.0)
     reports = dt.simulate([[400, 100], [50, 450]], split, np.random.default_rng(1))
-    made = content(dt.analyze(dt.Prior.from_reports(reports, split), dt.Confidence(0.9)), 1.0)
+    analysis = dt.analyze(dt.Prior.from_reports(reports, split), dt.Confidence(0.9))
+    made, _ = content(analysis, 1.0, promises=())
     assert made["records"] is None
     assert any("perturbed reports" in each for each in made["caveats"])
 
 
-def test_progress_reaches_its_end(analysis, monkeypatch):
-    monkeypatch.setattr(promises, "PROMISES", ())
+def test_progress_reaches_its_end(analysis):
     steps = []
-    content(analysis, 1.0, progress=lambda done, total: steps.append((done, total)))
+    content(analysis, 1.0, promises=(2.0,), progress=lambda *step: steps.append(step))
     assert [done for done, _ in steps] == sorted(done for done, _ in steps)
     assert steps[-1][0] == steps[-1][1]
 
 
-def test_the_file_is_written_whole_with_its_folders(analysis, tmp_path, monkeypatch):
-    monkeypatch.setattr(promises, "PROMISES", ())
+def test_the_file_is_written_whole_with_its_folders(analysis, tmp_path):
     out = tmp_path / "new" / "report.html"
-    report.write(analysis, out, 1.0)
+    plans = report.write(analysis, out, 1.0, promises=(2.0,))
+    assert {promise: plan.total["fourth"] for promise, plan in plans.items()} == {
+        1.0: 1.0,
+        2.0: 2.0,
+    }
     assert out.read_text(encoding="utf-8").startswith("<!doctype html>")
     assert [path.name for path in out.parent.iterdir()] == ["report.html"]

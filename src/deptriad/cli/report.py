@@ -1,5 +1,6 @@
 """deptriad report: from a data file to one page that anyone can open."""
 
+import math
 from pathlib import Path
 from typing import Annotated, Unpack
 
@@ -11,15 +12,32 @@ from deptriad.cli import options
 from deptriad.cli.app import app, progress_bar, refuse_place
 from deptriad.cli.data import analysed
 from deptriad.data import readers
+from deptriad.planning.plan import Plan
 from deptriad.report.content import Options
+from deptriad.report.promises import SECONDS
 
 
-@app.command("report", epilog="Example: deptriad report survey.csv --total 3 --out report.html")
+@app.command(
+    "report",
+    epilog="Example: deptriad report survey.csv --total 3 --promises 1,6 --out report.html",
+)
 def _report(
     data: options.Data,
     total: options.Opening = None,
     sure: options.Sure = None,
     before: options.Before = None,
+    promises: Annotated[
+        str | None,
+        typer.Option(
+            help="Other promises to plan for, such as 1,6; without it as many of the usual ones as --seconds allows.",
+            metavar="NUMBERS",
+            show_default=False,
+        ),
+    ] = None,
+    seconds: Annotated[
+        float,
+        options.number("How long plans may take without --promises; the first is always made."),
+    ] = SECONDS,
     out: options.Page = Path("report.html"),
     users: options.Users = 100_000,
     min_count: Annotated[int, options.whole("Smaller counts read 'fewer than N'.", 1)] = 10,
@@ -32,31 +50,50 @@ def _report(
     thin: options.ThinWay = "keep",
     force: options.Force = False,
 ) -> None:
-    """Write one HTML page that shows what answers give away about each other, for any budget.
+    """Write one HTML page that shows who is asked what, what is promised, and what answers give away about each other.
 
-    The page needs no network and holds no records. It has a slider for the budget, one for the promise, the plans, and
-    what they rest on. DATA must be data that may be used for this: the page tells about it.
+    The page needs no network and holds no records. It has a slider for the promise, one for the budget of an answer,
+    the plans, and what they rest on. DATA must be data that may be used for this: the page tells about it.
     """
     promise = options.promised(total, sure, before, usual=3.0)
+    if not seconds >= 0.0:
+        raise ValueError(f"--seconds is {seconds:g}, expected a number of at least 0")
+    others = None if promises is None else _numbers(promises)
     refuse_place(out, "--out", data, schema, force=force, folders=True)
     found = analysed(data, schema, by, weight, query, how_sure, min_records, thin)
     # tables of several sources are their mean, which no records belong to
     records = None if by else readers.opened(data, query, found.schema)
-    write(
+    made = write(
         found,
         out,
         promise,
+        promises=others,
+        seconds=seconds,
         records=records,
         weight=weight,
         file=data,
         users=users,
         min_count=min_count,
     )
-    typer.echo(f"The page is in {out}")
+    planned = ", ".join(f"{each:g}" for each in made)
+    typer.echo(f"The page is in {out}, with plans for these promises: {planned}")
 
 
-def write(found: Analysis, out: Path, total: float, **how: Unpack[Options]) -> None:
-    """Write the page, with a bar."""
+def _numbers(given: str) -> list[float]:
+    """Promises between commas."""
+    try:
+        found = [float(each) for each in given.split(",")]
+    except ValueError:
+        found = []
+    if not found or not all(0.0 < each < math.inf for each in found):
+        raise ValueError(
+            f"--promises is {given!r}, expected numbers above 0 with commas, such as 1,3,6"
+        )
+    return found
+
+
+def write(found: Analysis, out: Path, total: float, **how: Unpack[Options]) -> dict[float, Plan]:
+    """Write the page, with a bar; its plans by promise."""
     with progress_bar("planning for each promise (the first time compiles, too)") as show:
         how["progress"] = show
-        report.write(found, out, total, **how)
+        return report.write(found, out, total, **how)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Unpack
 
 if TYPE_CHECKING:
     from deptriad.analysis.analysis import Analysis
+    from deptriad.planning.plan import Plan
     from deptriad.report.content import Options
 
 __all__ = ["page", "write"]
@@ -20,7 +21,12 @@ def page(analysis: Analysis, total: float = 3.0, **options: Unpack[Options]) -> 
     analysis
         An analysis with its tables, so not one that was loaded from a file.
     total
-        The promise that the page opens with; plans for others are worked out beforehand, so that it can be moved.
+        The promise that the page opens with.
+    promises
+        Other promises to plan for, all of them, so that the page can be moved to them.
+    seconds
+        Without ``promises``, how long plans may take, by default 60: the usual promises are planned for one after the
+        other until another as slow as the slowest would not fit. The first is made however long it takes.
     records
         A local frame, or a path, in which to look for what is attained at least; without it the page has no witness.
     weight
@@ -39,7 +45,7 @@ def page(analysis: Analysis, total: float = 3.0, **options: Unpack[Options]) -> 
     Raises
     ------
     ValueError
-        If the analysis was loaded from a file, which has no tables; or if ``total`` is not a finite number above 0.
+        If the analysis was loaded from a file, which has no tables; or if a promise is not a finite number above 0.
 
     Examples
     --------
@@ -54,7 +60,8 @@ def page(analysis: Analysis, total: float = 3.0, **options: Unpack[Options]) -> 
     from deptriad.report.content import content
     from deptriad.report.rendering import rendered
 
-    return rendered(content(analysis, total, **options))
+    held, _ = content(analysis, total, **options)
+    return rendered(held)
 
 
 def write(
@@ -62,7 +69,7 @@ def write(
     out: str | os.PathLike[str] = "report.html",
     total: float = 3.0,
     **options: Unpack[Options],
-) -> None:
+) -> dict[float, Plan]:
     """Write the page to a file, whole or not at all; folders on the way are made.
 
     Parameters
@@ -72,12 +79,21 @@ def write(
     out
         Where to write it.
 
+    Returns
+    -------
+    dict[float, Plan]
+        The plans that are on the page, by promise.
+
     Raises
     ------
     OSError
         If nothing can be written there; said before the long work.
     """
+    from deptriad.report.content import content
+    from deptriad.report.rendering import rendered
     from deptriad.utils import files
 
     with files.whole(out, folders=True) as partial:  # a bad place is refused before the long work
-        partial.write_text(page(analysis, total, **options), encoding="utf-8", newline="\n")
+        held, plans = content(analysis, total, **options)
+        partial.write_text(rendered(held), encoding="utf-8", newline="\n")
+    return plans

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import PurePath
@@ -15,8 +16,10 @@ import numpy as np
 from deptriad.analysis.analysis import Analysis
 from deptriad.curves.profile import Profile
 from deptriad.data.attribute import Attribute
+from deptriad.data.coded_records import coded_frame
+from deptriad.planning.plan import Plan
 from deptriad.report import words
-from deptriad.report.promises import promises_of, searched
+from deptriad.report.promises import SECONDS, STEPS, asked_for, described, planned
 from deptriad.tables import uncertainty
 from deptriad.utils.arrays import as_whole
 from deptriad.utils.progress import Progress
@@ -38,6 +41,8 @@ OFTEN = 50
 class Options(TypedDict, total=False):
     """What ``deptriad.report.page`` takes by name, and explains."""
 
+    promises: Sequence[float] | None
+    seconds: float
     records: Any
     weight: str | None
     file: str | None
@@ -51,6 +56,8 @@ def content(
     analysis: Analysis,
     total: float = 3.0,
     *,
+    promises: Sequence[float] | None = None,
+    seconds: float = SECONDS,
     records: Any = None,
     weight: str | None = None,
     file: str | None = None,
@@ -58,15 +65,18 @@ def content(
     min_count: int = 10,
     rng: np.random.Generator | None = None,
     progress: Progress | None = None,
-) -> dict[str, Any]:
-    """Everything on the page; parameters as for ``deptriad.report.page``."""
+) -> tuple[dict[str, Any], dict[float, Plan]]:
+    """Everything on the page, and the plans by promise; parameters as for ``deptriad.report.page``."""
     as_whole(min_count, "min_count", 1)
     analysis.table(*analysis.pairs[0])  # says so where there are no tables
-    plans = len(promises_of(total, len(analysis.names)))
-    steps = _Steps(progress, OFTEN * plans + len(analysis.pairs))
-    promises = searched(analysis, total, records, weight, users, rng, steps.add)
+    coded = None if records is None else coded_frame(records, analysis.schema, weight)[0]
+    wanted = len(asked_for(total, promises))
+    steps = _Steps(progress, (STEPS + OFTEN) * wanted + len(analysis.pairs))
+    plans = planned(analysis, total, promises, seconds, users, steps.reach)
+    steps.add(OFTEN * (wanted - len(plans)))
+    about = described(analysis, plans, float(total), coded, rng, steps.add)
     curves, explained = _pairs(analysis, steps)
-    return {
+    held = {
         "made": {
             "version": version("deptriad"),
             "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
@@ -79,28 +89,41 @@ def content(
         "triads": _triads(analysis),
         "curves": curves,
         "explained": explained,
-        "promises": promises,
-        "asked": next(i for i, each in enumerate(promises) if each["total"] == float(total)),
+        "promises": about,
+        "asked": list(plans).index(float(total)),
+        "unplanned": _unplanned(plans, total, promises, seconds),
         "users": users,
         "certainty": words.certainty(analysis),
         "caveats": words.caveats(analysis),
         "changes": words.changes(analysis, min_count),
         "files": _files(analysis),
     }
+    return held, plans
+
+
+def _unplanned(
+    plans: Mapping[float, Plan], total: float, promises: Sequence[float] | None, seconds: float
+) -> str:
+    """Which promises there was no time for; nothing if there are none."""
+    left = [f"{each:g}" for each in sorted({*asked_for(total, promises)} - {*plans})]
+    return f"{', '.join(left)} did not fit {seconds:g} seconds" if left else ""
 
 
 @dataclass
 class _Steps:
-    """Progress over plans, which take long, and pairs, which do not: so many of them as one plan."""
+    """Progress over plans, what is to be said of them, and pairs."""
 
     progress: Progress | None
     total: int
     done: int = 0
 
     def add(self, steps: int = OFTEN) -> None:
-        self.done += steps
+        self.reach(self.done + steps)
+
+    def reach(self, done: int, _: int | None = None) -> None:
+        self.done = done
         if self.progress:
-            self.progress(self.done, self.total)
+            self.progress(done, self.total)
 
 
 def _attribute(attribute: Attribute) -> dict[str, Any]:

@@ -6,6 +6,7 @@
   const { names, triads, promises } = data;
   const n = names.length;
   const NUMBERED = 20; // up to this many attributes the cells show their numbers
+  const NO_GAIN = 1.02; // up to so many times less variance is called no gain
   const BESIDE = 9; // and up to this many there is room for the chosen pair beside them
   const $ = (id) => document.getElementById(id);
 
@@ -24,6 +25,7 @@
     const signs = Array.from(text);
     return signs.length > LONG ? `${signs.slice(0, LONG - 1).join("")}…` : text;
   }
+  const strong = (text) => el("strong", {}, text);
   const name = (text) => el("bdi", {}, short(text)); // by itself: a name written from the right turns nothing around
 
   // --- numbers in words: bounds rounded up, budgets and what is attained rounded down ------------------------------
@@ -49,13 +51,16 @@
     return `${rounded(Math.exp(nats - power * Math.LN10), 1, way)}e${power}`;
   }
   const plain = (value) => String(Number(value.toPrecision(3)));
-  const percent = (nats) => {
-    const sure = 100 / (1 + Math.exp(-nats));
-    return sure > 99.9 ? "may be over 99.9 %" : `is at most ${rounded(sure, 1, Math.ceil)} %`;
+  // how sure someone is at most who was so sure before: the odds move e^nats times
+  const sure = (nats, before = 50) => {
+    const after = 100 / (1 + (100 / before - 1) * Math.exp(-nats));
+    return after > 99.9 ? "100 %" : `${rounded(after, 1, Math.ceil).replace(/\.0$/, "")} %`;
   };
   let unit = "times";
   const shown = (nats, way = Math.ceil) =>
     unit === "times" ? `${times(nats, way)}×` : way === Math.ceil ? up(nats) : down(nats);
+  const moved = (nats) => (unit === "times" ? `at most ${times(nats)} times` : `by at most ${up(nats)} in log-odds`);
+  const onAxis = (nats) => (unit === "times" ? `${axisTimes(nats)}×` : plain(nats));
 
   // --- leakage: the library's formulas, for lines E = gap − (γ − 1)·lower --------------------------------------------
 
@@ -66,13 +71,8 @@
     const alpha = triads.alpha[i];
     slope[i] = alpha > 0 ? ((triads.phi[i] - triads.delta[i]) * Math.exp(-alpha)) / -Math.expm1(-alpha) : 0;
   }
-  const addedLogs = (a, b) => Math.max(a, b) + Math.log1p(Math.exp(-Math.abs(a - b)));
   function ofLine(gap, lower, epsilon) {
     if (!(gap > 0) || epsilon === 0) return 0;
-    if (epsilon > 700 && lower < 1e-270) { // e^ε nears the end of what numbers can hold
-      const below = lower > 0 ? addedLogs(Math.log(lower), -epsilon) : -epsilon;
-      return Math.min(addedLogs(Math.log(gap + lower), -epsilon) - below, epsilon);
-    }
     return Math.min(Math.log1p(gap / (1 / Math.expm1(epsilon) + lower)), epsilon);
   }
   const ofTriad = (pair, epsilon) =>
@@ -119,7 +119,6 @@
     const table = $("matrix");
     table.classList.toggle("many", many);
     $("pairs").classList.toggle("broad", n > BESIDE);
-    if (many) table.style.setProperty("--cell", `${Math.max(9, Math.min(30, Math.floor(920 / n)))}px`);
     const corner = el("th", { class: "corner", scope: "col" }, "about →", el("br"), "released ↓");
     const top = el("tr", { role: "row" }, corner);
     names.forEach((text) => {
@@ -152,6 +151,9 @@
       filled($("pixels"), { width: n, height: n }, []).hidden = false;
       new ResizeObserver(placePixels).observe(table);
     }
+    new ResizeObserver(fit).observe($("frame").parentNode);
+    addEventListener("resize", fit);
+    $("matrix-scroll").addEventListener("scroll", showCut);
     table.addEventListener("click", (event) => {
       const cell = event.target.closest("td");
       if (cell) moveTo(cell.place.source, cell.place.target, true);
@@ -160,6 +162,46 @@
     table.addEventListener("focusin", (event) => {
       if (event.target.place) describe(event.target);
     });
+  }
+
+  // All of the matrix, if cells stay large enough to be pointed at; else it scrolls, and says what is out of sight.
+  function fit() {
+    if (n > NUMBERED) {
+      const corner = $("matrix").rows[0].cells[0];
+      const least = innerWidth < 640 ? 22 : 12;
+      const room = Math.min($("frame").parentNode.clientWidth - corner.offsetWidth, 0.85 * innerHeight - corner.offsetHeight) - 6;
+      $("matrix").style.setProperty("--cell", `${Math.max(least, Math.min(30, Math.floor(room / n)))}px`);
+    }
+    showCut();
+  }
+  function inSight() { // what sticky heads leave to see
+    const box = $("matrix-scroll").getBoundingClientRect();
+    const corner = $("matrix").rows[0].cells[0].getBoundingClientRect();
+    return { left: corner.right, right: box.right, top: corner.bottom, bottom: box.bottom };
+  }
+  function showCut() {
+    const seen = inSight();
+    const among = (heading, start, end, from, to) => {
+      const inside = heading.flatMap((each, i) => {
+        const box = each.getBoundingClientRect();
+        return box[start] > from - 4 && box[end] < to + 4 ? [i] : [];
+      });
+      return inside.length ? [inside[0], inside.at(-1)] : [0, 0];
+    };
+    const across = among(heads.column, "left", "right", seen.left, seen.right);
+    const along = among(heads.row, "top", "bottom", seen.top, seen.bottom);
+    const said = [["columns", across], ["rows", along]].filter(([, [first, last]]) => last - first < n - 1)
+      .map(([what, [first, last]]) => `${what} ${first + 1} to ${last + 1} of ${n}`);
+    $("cut").textContent = said.length ? `In sight: ${said.join(", ")}. Scroll the matrix for the others.` : "";
+    $("frame").classList.toggle("more-right", across[1] < n - 1);
+    $("frame").classList.toggle("more-below", along[1] < n - 1);
+  }
+  function reveal(cell) {
+    const seen = inSight();
+    const box = cell.getBoundingClientRect();
+    $("matrix-scroll").scrollBy(
+      Math.min(0, box.left - seen.left) + Math.max(0, box.right - seen.right),
+      Math.min(0, box.top - seen.top) + Math.max(0, box.bottom - seen.bottom));
   }
 
   function describe(cell) { // what a screen reader says; made when it is needed
@@ -195,6 +237,7 @@
     const cell = cells[source * n + target];
     cell.tabIndex = 0;
     cell.focus({ preventScroll: andChoose });
+    reveal(cell);
     if (andChoose) {
       choose(source, target);
       bringWords();
@@ -211,6 +254,7 @@
     focus = { ...chosen };
     cells[source * n + target].tabIndex = 0;
     mark(true);
+    reveal(cells[source * n + target]);
     $("source").selectedIndex = source;
     $("target").selectedIndex = target;
     showDetail();
@@ -296,12 +340,10 @@
     const { source, target } = chosen;
     const pair = pairOf(source, target);
     const leakage = ofTriad(pair, epsilon);
-    const strong = (text) => el("strong", {}, text);
     $("says").replaceChildren("Released with ε = ", plain(epsilon), ", ", name(names[source]), " moves the odds about ",
-      name(names[target]), " at most ", strong(`${times(leakage)} times`), ".");
+      name(names[target]), " ", strong(moved(leakage)), ".");
     showWhy(pair);
     showLeakageChart(pair);
-    showProfileChart(pair);
     showTriad(pair);
   }
 
@@ -310,9 +352,9 @@
     const entries = data.explained[pair];
     // an entry holds from its budget to that of the next; budgets below the first are read with the first
     const [, more, less, values] = entries.reduce((best, each) => (each[0] <= epsilon ? each : best));
-    const parts = ["Released itself, ", name(names[target]), ` would allow ${times(epsilon)} times. `];
-    const sharp = times(sharpest(pair, epsilon));
-    if (sharp !== times(ofTriad(pair, epsilon))) parts.push(`The whole curve, sharper than the triad’s three numbers, allows ${sharp}. `);
+    const parts = ["Released itself, ", name(names[target]), ` would allow ${shown(epsilon)}. `];
+    const sharp = shown(sharpest(pair, epsilon));
+    if (sharp !== shown(ofTriad(pair, epsilon))) parts.push(`The whole curve, sharper than the triad’s three numbers, allows ${sharp}. `);
     if (values.length) {
       const labels = data.schema[source].values;
       const listed = values.slice(0, 6).map((value) => short(labels[value])).join(", ");
@@ -349,13 +391,13 @@
   }
 
   function showLeakageChart(pair) {
-    const most = Math.max(6, Math.min(epsilon * 1.25, 1000));
+    const most = Math.max(6, epsilon);
     const highest = Math.max(Math.min(most, ofTriad(pair, most) * 1.1), 0.02);
     const x = (e) => LEFT + ((WIDE - LEFT - RIGHT) * e) / most;
     const y = (l) => HIGH - BOTTOM - ((HIGH - BOTTOM - TOP) * l) / highest;
     const graph = chart(`Leakage of ${names[chosen.source]} about ${names[chosen.target]} for ε from 0 to ${plain(most)}`);
     axes(graph, ticks(most).map((e) => [x(e), plain(e)]),
-      ticks(highest).map((l) => [y(l), unit === "times" ? `${axisTimes(l)}×` : plain(l)]), "budget ε");
+      ticks(highest).map((l) => [y(l), onAxis(l)]), "budget ε");
     graph.append(svg("path", { class: "self", d: path([[x(0), y(0)], [x(highest), y(highest)]]) }));
     graph.append(svg("path", { class: "chord", d: path(sampled(most, (e) => [x(e), y(ofTriad(pair, e))])) }));
     if (data.curves) graph.append(svg("path", { class: "curve", d: path(sampled(most, (e) => [x(e), y(sharpest(pair, e))])) }));
@@ -366,39 +408,9 @@
   }
   const axisTimes = (nats) => { const f = Math.exp(nats); return f < 10 ? String(Number(f.toPrecision(f < 1.1 ? 4 : f < 2 ? 3 : 2))) : f < 1e5 ? grouped(Number(f.toPrecision(2)), 0) : f.toExponential(0).replace("+", ""); };
 
-  function showProfileChart(pair) {
-    const lines = data.curves ? data.curves[pair] : [];
-    const [alpha, phi, delta] = [triads.alpha[pair], triads.phi[pair], triads.delta[pair]];
-    const most = Math.min(Math.max(alpha * 1.12, 0.3), 14);
-    const highest = Math.max(phi * 1.2, 0.01);
-    const x = (g) => LEFT + ((WIDE - LEFT - RIGHT) * g) / most;
-    const y = (v) => HIGH - BOTTOM - ((HIGH - BOTTOM - TOP) * v) / highest;
-    const graph = chart(`Profile of ${names[chosen.source]} about ${names[chosen.target]}: from ${plain(phi)} at a ratio of 1 to ${plain(delta)} at ${axisTimes(alpha)}`);
-    const ratios = [1, 1.2, 1.5, 2, 3, 5, 10, 20, 50, 100, 1e3, 1e4, 1e5, 1e6].filter((g) => Math.log(g) <= most);
-    const spaced = ratios.reduce((kept, g) => (kept.length && x(Math.log(g)) - x(Math.log(kept.at(-1))) < 42 ? kept : [...kept, g]), []);
-    axes(graph, spaced.map((g) => [x(Math.log(g)), g < 1e5 ? `${g}×` : g.toExponential(0).replace("+", "") + "×"]),
-      ticks(highest, 3).map((v) => [y(v), plain(v)]), "ratio γ between two values");
-    const chord = (g) => Math.max(phi - Math.expm1(g) * slope[pair], delta);
-    graph.append(svg("path", { class: "chord", d: path(sampled(most, (g) => [x(g), y(chord(g))])) }));
-    if (lines.length) {
-      const stick = (g) => Math.min(chord(g), lines.reduce((high, [gap, lower]) => Math.max(high, gap - Math.expm1(g) * lower), 0));
-      graph.append(svg("path", { class: "curve", d: path(sampled(most, (g) => [x(g), y(stick(g))])) }));
-    }
-    graph.append(svg("circle", { class: "knot", cx: x(0), cy: y(phi), r: 4 }), svg("text", { x: x(0) + 6, y: y(phi) - 8 }, `φ = ${up(phi)}`));
-    if (alpha <= most) {
-      const early = x(alpha) < WIDE / 2; // then its label goes to the right; above that of φ if they would meet, else below if there is room
-      const meet = x(alpha) < LEFT + 200 && y(delta) - y(phi) < 14;
-      const away = meet ? -23 : y(0) - y(delta) > 17 ? 15 : -9;
-      graph.append(svg("circle", { class: "knot", cx: x(alpha), cy: y(delta), r: 4 }),
-        svg("text", { x: x(alpha), y: y(delta) + away, "text-anchor": early ? "start" : "end" }, `e^α = ${times(alpha)}, δ = ${up(delta)}`));
-    }
-    $("profile-chart").replaceChildren(graph);
-  }
-
   function showTriad(pair) {
     const rows = [
       ["α", up(triads.alpha[pair]), "log of the largest ratio between two values’ frequencies"],
-      ["β", up(triads.beta[pair]), "φ in the paper’s coding"],
       ["δ", up(triads.delta[pair]), "probability of answers that another value excludes"],
       ["φ", up(triads.phi[pair]), "largest difference between two values; rules small budgets"],
     ];
@@ -414,7 +426,6 @@
   // --- all together ------------------------------------------------------------------------------------------------
 
   let promise = data.asked;
-  let way = "plan";
   const at = (x) => `${x}%`;
   const marks = { // each at (x %, middle), so that rows stretch with the page
     attained: (x) => svg("circle", { class: "f-attained", cx: at(x), cy: 16, r: 5 }),
@@ -422,8 +433,8 @@
     pairwise: (x) => svg("svg", { x: at(x), y: 16, overflow: "visible" }, svg("path", { class: "f-pairwise", d: "M0-6.5L6 0L0 6.5L-6 0Z" })),
     certified: (x) => svg("line", { class: "s-certified", x1: at(x), x2: at(x), y1: 6, y2: 26 }),
     promise: (x) => svg("line", { class: "s-promise", x1: at(x), x2: at(x), y1: 0, y2: 32 }),
-    split: (x) => svg("circle", { class: "f-split", cx: at(x), cy: 16, r: 5 }),
-    plan: (x) => svg("circle", { class: "f-plan", cx: at(x), cy: 16, r: 6 }),
+    one: (x) => svg("circle", { class: "f-one", cx: at(x), cy: 16, r: 5 }),
+    two: (x) => svg("circle", { class: "f-two", cx: at(x), cy: 16, r: 5 }),
   };
   const span = (from, to, kind) => svg("line", { class: kind, x1: at(from), x2: at(to), y1: 16, y2: 16 });
 
@@ -440,136 +451,158 @@
     const value = el("span", { class: "number" }, number, " ", el("small", {}, extra));
     return el("div", { class: "row" }, label, svg("svg", {}, ...drawings), value);
   }
-  function scaleRow(most, label, title) {
+  function scaleRow(places, title) {
     const scale = el("div");
-    for (const tick of ticks(most, 5)) {
-      const mark = el("span", {}, label(tick));
-      mark.style.left = at((100 * tick) / most);
+    for (const [x, label] of places) {
+      const mark = el("span", {}, label);
+      mark.style.left = at(x);
       scale.append(mark);
     }
     return el("div", { class: "row scale" }, el("span"), scale, el("span", { class: "number" }, el("small", {}, title)));
   }
-  const gridlines = (most) => ticks(most, 5).map((t) => svg("line", { class: "gridline", x1: at((100 * t) / most), x2: at((100 * t) / most), y1: 0, y2: 32 }));
+  const gridlines = (places) => places.map(([x]) => svg("line", { class: "gridline", x1: at(x), x2: at(x), y1: 0, y2: 32 }));
 
   function table(id, heading, rows) {
     const head = el("tr", {}, ...heading.map((text, i) => el("th", { scope: "col", class: i ? "n" : "" }, text)));
-    const body = rows.map(([first, ...rest]) => el("tr", {}, el("th", { scope: "row" }, name(first)), ...rest.map((text) => el("td", { class: "n" }, text))));
+    const body = rows.map(([first, ...rest]) => el("tr", {}, el("th", { scope: "row" }, ...(Array.isArray(first) ? first : [name(first)])), ...rest.map((text) => el("td", { class: "n" }, text))));
     $(id).replaceChildren(el("thead", {}, head), el("tbody", {}, ...body));
   }
 
-  function showTotals() {
-    const plan = promises[promise];
-    const used = way === "plan" ? plan : plan.splitting;
-    const attained = way === "plan" ? plan.attained : null;
-    const most = Math.max(plan.total * 1.04, ...used.certified, ...used.pairwise) * 1.02;
+  function showPromised({ total, worth }) {
+    $("promised").replaceChildren("Whoever held an answer for as likely as not (50 %) is ", strong(`at most ${sure(total)}`),
+      ` sure of it after all that a person reports. Whoever held it for 10 % likely is at most ${sure(total, 10)} sure. `,
+      `This is so for every answer, asked or not: its odds move ${moved(total)}.`);
+    $("worth").textContent = worth;
+  }
+
+  const listed = (nodes, between) => nodes.flatMap((node, i) => (i ? [between, node] : [node]));
+  const NOTABLE = 8; // sets of questions that are seen without asking for more
+  function showViews({ views }) {
+    const questions = views.reduce((sum, view) => sum + view.share * view.asked.length, 0);
+    const lengths = views.map((view) => view.asked.length);
+    const [least, most] = [Math.min(...lengths), Math.max(...lengths)];
+    $("asked").replaceChildren(views.length > 1
+      ? `Each person is asked one of ${grouped(views.length, 0)} sets of ${least === most ? least : `${least} ${most - least > 1 ? "to" : "or"} ${most}`} of the ${n} questions, ${down(questions, 1)} on average.`
+      : most === n ? "Everybody is asked everything." : `Everybody is asked the same ${most} of the ${n} questions.`);
+    const heading = ["asked", "people", "reported"];
+    const rows = views.map((view) => [
+      listed(view.asked.map((place) => name(names[place])), view.joint ? " & " : ", "), `${down(100 * view.share, 1)} %`,
+      `${view.joint ? "as one value" : view.asked.length > 1 ? "one by one" : "by itself"}, by ${[...new Set(view.mechanisms)].join(", ")}, ε = ${view.budgets.map((budget) => down(budget)).join(", ")}`]);
+    table("views", heading, rows.slice(0, NOTABLE));
+    table("rest", heading, rows.slice(NOTABLE));
+    $("more-views").hidden = rows.length <= NOTABLE;
+    $("more-views").firstElementChild.textContent = `${rows.length - NOTABLE} more, of fewer people each`;
+  }
+
+  const ratio = (value) => (Number.isFinite(value) ? `${rounded(value, value < 100 ? 2 : 0, Math.round)}×` : value === "inf" ? "never" : "–");
+  function showRivals({ rivals, verdict }) {
+    $("verdict").textContent = verdict;
+    const known = rivals.flatMap(([, ...both]) => both).filter(Number.isFinite);
+    const [low, high] = [Math.log(Math.min(1, ...known)) - 0.15, Math.log(Math.max(2, ...known)) + 0.15];
+    const x = (value) => (100 * (Math.log(value) - low)) / (high - low);
+    const usual = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 1e4, 1e5, 1e6];
+    const places = usual.filter((value) => x(value) >= 0 && x(value) <= 95).map((value) => [x(value), `${plain(value)}×`]);
+    const kinds = ["one", "two"];
+    const rows = rivals.map(([title, ...both]) => row(title, [
+      ...gridlines(places), marks.promise(x(1)),
+      ...both.flatMap((value, i) => (Number.isFinite(value) ? [marks[kinds[i]](x(value))] : [])),
+    ], both.map(ratio).join(" · "), ""));
+    $("rivals").replaceChildren(...rows, scaleRow(places, "one · two"));
+    showKey("rivals-key", [["one", "tables of one answer", ""], ["two", "tables of two answers", ""], ["promise", "the plan", ", 1×"]]);
+    table("rivals-table", ["variance over the plan’s", "tables of one answer", "tables of two"], rivals.map(([title, ...both]) => [title, ...both.map(ratio)]));
+  }
+
+  function showTold({ views, totals, errors }) {
+    const asked = names.map((_, i) => views.reduce((sum, view) => sum + (view.asked.includes(i) ? view.share : 0), 0));
+    table("told", ["answer", "people asked", "largest total", "50 % becomes at most", "expected error"],
+      names.map((title, i) => [title, `${down(100 * Math.min(asked[i] + 1e-12, 1), 1)} %`, shown(totals[i]), sure(totals[i]),
+        Number.isFinite(errors[i]) ? rounded(errors[i], 4, Math.ceil) : "never asked"]));
+    $("told-note").textContent = `The largest total is what all reports of a person tell about that answer at most, whichever set of questions they get: how far they move its odds. The expected error is that of the answer’s frequencies, from ${grouped(data.users, 0)} people: the root of their summed variances, at most.`;
+  }
+
+  function showOnce({ once, total }) {
+    $("once").hidden = !once;
+    if (!once) return;
+    const { attained, paired, pairwise, certified, levels } = once;
+    const most = Math.max(total * 1.04, ...certified, ...pairwise) * 1.02;
     const x = (value) => (100 * value) / most;
+    const places = ticks(most, 5).map((tick) => [x(tick), onAxis(tick)]);
     const rows = names.map((title, i) => row(title, [
-      ...gridlines(most),
-      span(x(attained ? attained[i] : used.paired[i]), x(used.certified[i]), "span"),
-      marks.promise(x(plan.total)),
-      marks.certified(x(used.certified[i])), marks.pairwise(x(used.pairwise[i])), marks.paired(x(used.paired[i])),
+      ...gridlines(places),
+      span(x(attained ? attained[i] : paired[i]), x(certified[i]), "span"), marks.promise(x(total)),
+      marks.certified(x(certified[i])), marks.pairwise(x(pairwise[i])), marks.paired(x(paired[i])),
       ...(attained ? [marks.attained(x(attained[i]))] : []),
-    ], shown(used.certified[i]), `of ${shown(plan.total)}`));
-    $("totals").replaceChildren(...rows, scaleRow(most, (t) => (unit === "times" ? `${axisTimes(t)}×` : plain(t)), unit === "times" ? "odds, log scale" : "log-odds"));
+    ], shown(certified[i]), `of ${shown(total)}`));
+    $("totals").replaceChildren(...rows, scaleRow(places, unit === "times" ? "odds, log scale" : "log-odds"));
     showKey("totals-key", [
       ...(attained ? [["attained", "attained", ", a fact: some ways of blurring do give away so much about this data"]] : []),
       ["paired", "paired", ", an estimate"], ["pairwise", "pairwise", ", an estimate"],
       ["certified", "certified", ", a bound"], ["promise", "promise", ""],
     ]);
-    table("totals-table", ["answer", ...(attained ? ["attained, at least"] : []), "paired, estimate", "pairwise, estimate", "certified, at most", "promise"],
-      names.map((title, i) => [title, ...(attained ? [shown(attained[i], Math.floor)] : []),
-        shown(used.paired[i]), shown(used.pairwise[i]), shown(used.certified[i]), shown(plan.total)]));
-    showLevels(plan);
-    showVerdict(plan, used, attained);
-  }
-
-  function showLevels(plan) {
-    const { levels } = plan;
-    $("levels").hidden = way !== "plan" || !levels;
-    if ($("levels").hidden) return;
-    const others = names.filter((_, i) => plan.budgets[i] > 0 && plan.mechanisms[i] !== "grr").length;
-    $("levels-note").textContent = [
-      others ? `At the plan’s budgets. The plan itself blurs ${others} of ${n} answers in another way: the bounds for GRR are not about it.` : "At the plan’s budgets; it blurs every answer by GRR.",
-      ...levels.reasons.map((reason) => `–: ${reason}.`),
-    ].join(" ");
-    table("levels-table", ["answer", "any blurring, from pairs", "GRR, from pairs", "GRR, joint table", "promise"],
-      names.map((title, i) => [title, shown(plan.certified[i]), shown(levels.pairs[i]),
-        levels.joint[i] === null ? "–" : shown(levels.joint[i]), shown(plan.total)]));
-  }
-
-  function showVerdict(plan, used, attained) {
-    const closest = used.certified.indexOf(Math.max(...used.certified));
-    const sought = promises[data.asked].attained && !attained;
-    const unused = used.certified[closest] < 0.99 * plan.total;
-    const below = attained ? attained.filter((value, i) => used.pairwise[i] < value).length : 0;
-    $("verdict").replaceChildren(
-      way === "plan" ? "The plan keeps the promise: " : `Splitting keeps the promise${unused ? ", and leaves some of it unused" : ""}: `,
-      "no certified total is above it. The closest is ", name(names[closest]), `, ${times(used.certified[closest])} times of ${times(plan.total)}.`,
+    table("totals-table", ["answer", "budget ε", ...(attained ? ["attained, at least"] : []), "paired, estimate", "pairwise, estimate", "certified, at most", "promise"],
+      names.map((title, i) => [title, down(once.budgets[i]), ...(attained ? [shown(attained[i], Math.floor)] : []),
+        shown(paired[i]), shown(pairwise[i]), shown(certified[i]), shown(total)]));
+    $("levels").hidden = !levels;
+    if (levels) {
+      $("levels-note").textContent = levels.reasons.map((reason) => `–: ${reason}.`).join(" ");
+      table("levels-table", ["answer", "any blurring, from pairs", "GRR, from pairs", "GRR, joint table", "promise"],
+        names.map((title, i) => [title, shown(certified[i]), shown(levels.pairs[i]),
+          levels.joint[i] === null ? "–" : shown(levels.joint[i]), shown(total)]));
+    }
+    const closest = certified.indexOf(Math.max(...certified));
+    const below = attained ? attained.filter((value, i) => pairwise[i] < value).length : 0;
+    const opening = promises[data.asked];
+    $("kept").replaceChildren("No certified total is above the promise. The closest is ", name(names[closest]),
+      `, ${shown(certified[closest])} of ${shown(total)}.`,
       below ? ` For ${below} of ${n} answers the data attains more than the sum of pairs (pairwise), which is why that sum is no bound.` : "",
-      sought ? ` What is attained was looked for under the plan${plan.attained ? "s" : ` for a promise of ${plain(promises[data.asked].total)}`} only.` : "");
-  }
-
-  function showBudgets() {
-    const plan = promises[promise];
-    const part = plan.splitting.budget;
-    const most = Math.max(part, ...plan.budgets) * 1.06;
-    const x = (value) => (100 * value) / most;
-    const gain = (i) => plan.splitting.errors[i] / plan.errors[i]; // no number where an error is spelt "inf"
-    const words = (i) => (!Number.isFinite(gain(i)) ? "not released" : `error ÷ ${down(gain(i), 1)}`);
-    $("budgets").replaceChildren(...names.map((title, i) => row(title, [
-      ...gridlines(most), span(x(part), x(plan.budgets[i]), "s-gain"), marks.split(x(part)), marks.plan(x(plan.budgets[i])),
-    ], `ε ${down(plan.budgets[i])}`, words(i))), scaleRow(most, plain, "budget ε"));
-    showKey("budgets-key", [["split", "split evenly", `, ε = ${down(part)} each`], ["plan", "the plan", ""]]);
-    $("budgets-note").textContent = `A larger budget means a clearer answer and a smaller error of what is learnt about everyone. “error ÷ 2” means that the expected error of an answer’s frequencies, from ${grouped(data.users, 0)} people, is half that of splitting.`;
-    table("budgets-table", ["answer", "budget ε", "split evenly", "blurred by", "expected error, at most", "split evenly"],
-      names.map((title, i) => [title, down(plan.budgets[i]), down(part), plan.mechanisms[i],
-        ...[plan.errors[i], plan.splitting.errors[i]].map((error) => (Number.isFinite(error) ? up(error, 4) : "–"))]));
+      opening.once.attained && !attained ? ` What is attained was looked for under a promise of ${plain(opening.total)} only.` : "");
   }
 
   function showPromise() {
-    const { total } = promises[promise];
+    const plan = promises[promise];
+    const { total } = plan;
     $("promise").value = promise;
-    $("promise").setAttribute("aria-valuetext", `${plain(total)}, at most ${times(total)} times`);
+    $("promise").setAttribute("aria-valuetext", `${plain(total)}, odds move ${moved(total)}`);
     $("promise-number").textContent = shown(total);
-    $("promise-words").replaceChildren("e", el("sup", {}, plain(total)), ` ≈ ${times(total)} times: someone at 50 % ${percent(total)} sure afterwards`);
-    $("get-plan-words").textContent = `budgets under a promise of ${plain(total)}, with the totals that keep it`;
-    showTotals();
-    showBudgets();
+    $("promise-words").textContent = `ε = ${plain(total)}: someone at 50 % is at most ${sure(total)} sure afterwards`;
+    $("get-plan-words").textContent = `who is asked what, under a promise of ${plain(total)}`;
+    for (const show of [showSummary, showPromised, showViews, showRivals, showTold, showOnce]) show(plan);
   }
 
   // --- the rest ------------------------------------------------------------------------------------------------------
 
-  function showSummary() {
-    const plan = promises[data.asked];
-    const { source, target } = chosen;
-    const mean = plan.budgets.reduce((sum, each) => sum + each, 0) / n / plan.splitting.budget;
-    const best = ofTriad(pairOf(source, target), 1);
-    const figure = (term, big, kind, ...text) => el("div", {}, el("dt", {}, term), el("dd", {}, el("div", { class: `big ${kind}` }, ...big), el("p", {}, ...text)));
+  function showSummary({ total, views, best }) {
+    const questions = views.reduce((sum, view) => sum + view.share * view.asked.length, 0);
+    const [one, two] = best.slice(1);
+    const pays = [one, two].some((gain) => gain >= NO_GAIN);
+    const loses = [one, two].some((gain) => gain < 1 / NO_GAIN);
+    const ways = Number.isFinite(two) ? `${ratio(two)} for tables of two answers, ${ratio(one)} for tables of one` : `${ratio(one)} for tables of one answer`;
+    const figure = (term, big, ...text) => el("div", {}, el("dt", {}, term), el("dd", {}, el("div", { class: "big" }, big), el("p", {}, ...text)));
     $("figures").replaceChildren(
-      figure("The promise", [`${times(plan.total)} times`], "", "With the plan’s budgets, all reports of a person together move anyone’s odds about any one answer at most e",
-        el("sup", {}, plain(plan.total)), ` ≈ ${times(plan.total)} times. `, el("a", { href: "#rests-title" }, "What this rests on")),
-      figure("The strongest tie", [name(names[source]), " → ", name(names[target])], "text", `Released with ε = 1, the first moves the odds about the second up to ${times(best)} times; the second itself, 2.72 times.`),
-      figure("What knowing the ties buys", [`${down(mean, 1)}× the budget`], "", `Budgets are on average ${down(mean, 1)} times those of splitting the promise evenly, under the same promise.`));
+      figure("The promise", `50 % → ${sure(total)}`, `Whoever held an answer for as likely as not is at most ${sure(total)} sure of it after all that a person reports. Odds move ${moved(total)}. `,
+        el("a", { href: "#rests-title" }, "What this rests on")),
+      figure("What each person is asked", `${down(questions + 1e-9, 1)} of ${n} questions`, views.length > 1
+        ? `On average: one of ${grouped(views.length, 0)} sets, drawn by chance.` : "Everybody the same."),
+      figure("What knowing how answers depend buys", pays ? `${ratio(Math.max(...[one, two].filter(Number.isFinite)))} the variance` : "nothing here", pays || loses
+        ? `The best plans that ignore it have so much of this plan’s variance, for the same promise: ${ways}.`
+        : "The best plan that ignores it is as good for the same promise."));
   }
 
   function list(id, items) {
     $(id).replaceChildren(...items.map((text) => el("li", {}, text)));
   }
 
-  function showCurveKeys() {
+  function showCurveKey() {
     const entry = (kind, text) => el("li", {}, svg("svg", { viewBox: "0 0 22 16", "aria-hidden": "true" }, svg("line", { class: kind, x1: 0, x2: 22, y1: 8, y2: 8 })), text);
-    const both = () => [...(data.curves ? [entry("curve", "whole curve")] : []), entry("chord", "triad")];
-    $("leakage-key").replaceChildren(...both(), entry("self", "the answer itself"));
-    $("profile-key").replaceChildren(...both());
+    $("leakage-key").replaceChildren(...(data.curves ? [entry("curve", "whole curve")] : []), entry("chord", "by the three numbers"), entry("self", "the answer itself"));
   }
 
   function showText() {
-    showCurveKeys();
+    showCurveKey();
     const many = `${grouped(n, 0)} answers, ${grouped(count, 0)} ordered pairs`;
     $("about").replaceChildren(...(data.file ? [name(data.file), " · "] : []), data.records ? `${data.records} records · ` : "", many);
-    $("made").textContent = `Made by deptriad ${data.made.version} on ${data.made.date}`;
     $("foot").textContent = `Made by deptriad ${data.made.version} on ${data.made.date}. Works from disk; nothing leaves this page.`;
-    if (data.file) document.title = `${data.file}: what answers give away about each other`;
+    if (data.file) document.title = `${data.file}: who is asked what, and what is promised`;
     $("certainty-title").textContent = data.certainty.title;
     $("certainty-means").textContent = data.certainty.means;
     $("certainty-guarantees").textContent = data.certainty.guarantees;
@@ -580,7 +613,7 @@
     list("inside", [
       "No records.",
       `No count below ${data.threshold}: a smaller one reads “fewer than ${data.threshold}”.`,
-      "Three numbers and a curve for each pair, plans, totals and the values’ names. They are worked out from frequencies in the data, without noise: show this page where that data may be used.",
+      "Plans and totals, three numbers and a curve for each pair, and the values’ names. They are worked out from frequencies in the data, without noise: show this page where that data may be used.",
       "No outside address: the browser is told to load nothing."]);
     const changes = data.changes.length ? el("ul", {}, ...data.changes.map((text) => el("li", {}, text))) : el("p", {}, "Nothing.");
     if (data.changes.length > 8) filled(changes, { class: "long", tabindex: "0", role: "list" }, []);
@@ -616,20 +649,24 @@
 
   // --- controls ------------------------------------------------------------------------------------------------------
 
-  const LEAST = 0.01, DECADES = 3;
-  const fromSlider = (place) => Number((LEAST * 10 ** ((DECADES * place) / 1000)).toPrecision(3));
-  const toSlider = (value) => Math.max(0, Math.min(1000, Math.round((1000 / DECADES) * Math.log10(Math.max(value, LEAST) / LEAST))));
+  const LEAST = 0.01, MOST = 20, SPAN = Math.log(MOST / LEAST);
+  const fromSlider = (place) => Number((LEAST * Math.exp((SPAN * place) / 1000)).toPrecision(3));
+  const toSlider = (value) => Math.max(0, Math.min(1000, Math.round((1000 / SPAN) * Math.log(Math.max(value, LEAST) / LEAST))));
   function setEpsilon(value, from) {
     epsilon = value;
     if (from !== "slider") $("epsilon").value = toSlider(value);
     if (from !== "number") $("epsilon-number").value = String(value);
-    $("epsilon").setAttribute("aria-valuetext", `${plain(value)}, at most ${times(value)} times`);
-    $("epsilon-words").textContent = `odds move at most ${times(value)} times`;
+    showBudget();
     showMatrix();
     showDetail();
     say();
   }
+  function showBudget() {
+    $("epsilon").setAttribute("aria-valuetext", `${plain(epsilon)}, odds move ${moved(epsilon)}`);
+    $("epsilon-words").textContent = `odds move ${moved(epsilon)}`;
+  }
   function refresh() {
+    showBudget();
     showMatrix();
     showDetail();
     showPromise();
@@ -661,18 +698,23 @@
       return tick;
     }));
     showText();
+    const planned = promises.map((each) => plain(each.total)).join(", ");
+    $("planned").textContent = `Planned for ${promises.length > 1 ? "promises" : "a promise"} of ${planned}.${data.unplanned ? ` ${data.unplanned}.` : ""}`;
+    $("promise").disabled = promises.length === 1;
+    fit();
     choose(chosen.source, chosen.target);
-    showSummary();
     setEpsilon(1);
     showPromise();
 
     $("epsilon").addEventListener("input", (event) => setEpsilon(fromSlider(Number(event.target.value)), "slider"));
     $("epsilon-number").addEventListener("input", (event) => {
       const value = event.target.valueAsNumber;
-      if (value >= 0 && Number.isFinite(value)) setEpsilon(value, "number");
+      const fine = value >= 0 && value <= MOST;
+      $("epsilon-refused").textContent = fine ? "" : `A budget is a number from 0 to ${MOST}.`;
+      if (fine) setEpsilon(value, "number");
     });
     $("epsilon-number").addEventListener("change", (event) => { // what is no budget does not stay in the box
-      if (!(event.target.valueAsNumber >= 0)) event.target.value = String(epsilon);
+      if (!event.target.validity.valid || event.target.value === "") event.target.value = String(epsilon);
     });
     $("promise").addEventListener("input", (event) => { promise = Number(event.target.value); showPromise(); });
     for (const id of ["source", "target"]) {
@@ -684,7 +726,6 @@
     }
     $("swap").addEventListener("click", () => choose(chosen.target, chosen.source));
     for (const input of document.querySelectorAll("input[name=unit]")) input.addEventListener("change", () => { unit = input.value; refresh(); });
-    for (const input of document.querySelectorAll("input[name=way]")) input.addEventListener("change", () => { way = input.value; showTotals(); });
     $("theme").addEventListener("click", () => { setTheme(!isDark, true); showMatrix(); });
     system.addEventListener("change", (event) => { if (!document.documentElement.dataset.theme) { setTheme(event.matches, false); showMatrix(); } });
     $("get-plan").addEventListener("click", () => download("plan.json", promises[promise].file));
