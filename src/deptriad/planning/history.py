@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -170,26 +169,34 @@ def plain(reports: Iterable[Report]) -> float:
 
 
 class World(NamedTuple):
-    """Reports that may have been given, and ε of those that are counted in full, whatever they were."""
+    """The views that may have been answered, and ε of entries that are counted in full, whatever they were."""
 
-    reports: Reports
+    views: tuple[Reports, ...]
     rest: float
+
+    @property
+    def reports(self) -> Reports:
+        """Those of all views."""
+        return tuple(report for view in self.views for report in view)
+
+    @property
+    def plain(self) -> float:
+        """The sum of all ε."""
+        return sum_up([self.rest, *(report.epsilon for view in self.views for report in view)])
 
 
 def worlds(choices: Sequence[tuple[Reports, ...]], most: int) -> list[World]:
-    """All combinations of the views of several entries, the largest sums of ε first.
+    """All combinations of the views of several entries.
 
     Views are drawn independently of the answers, so that the largest total of all combinations is the total. Of more
     combinations than ``most`` the entries with most views are counted in full instead: that is never below.
     """
-    combined: list[Reports] = [()]
+    combined: list[tuple[Reports, ...]] = [()]
     rest: list[float] = []
     for each in sorted(choices, key=len):
         if len(combined) * len(each) > most:
-            rest.append(max(map(plain, each), default=0.0))
+            rest.append(max(map(plain, each)))
         else:
-            combined = [(*before, *view) for before in combined for view in each]
+            combined = [(*before, view) for before in combined for view in each]
     full = sum_up(rest)
-    unlike = {tuple(sorted(reports)): None for reports in combined}
-    found = [World(reports, full) for reports in unlike]
-    return sorted(found, key=lambda world: -math.fsum(each.epsilon for each in world.reports))
+    return [World(views, full) for views in dict.fromkeys(tuple(sorted(c)) for c in combined)]

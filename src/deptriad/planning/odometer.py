@@ -21,8 +21,14 @@ from deptriad.utils.rounding import sum_up
 if TYPE_CHECKING:
     from deptriad.planning.plan import Plan
 
-MOST_WORLDS = 200
-"""Combinations of views that are gone through; entries beyond are counted in full."""
+MOST_WORLDS = 20_000
+"""Combinations of views that are thought of; entries beyond are counted in full."""
+
+MOST_LOOKED_AT = 200
+"""Of these, how many are looked at together."""
+
+Bound = Callable[[str, Reports], tuple[float, str]]
+"""What some reports tell about a target at most, and by which way."""
 
 MOST_TIMES = 100_000
 """Steps of a chain between the first and the last time."""
@@ -120,23 +126,36 @@ class Odometer:
             ]
         return min(found, key=_most)._replace(time=time)
 
-    def _worst(
-        self,
-        some: Sequence[World],
-        target: str,
-        bound: Callable[[str, Reports], tuple[float, str]],
-    ) -> Told:
-        """The most that any combination of views tells; one whose plain sum is no more than that is passed over."""
-        sums = [sum_up([plain(world.reports), world.rest]) for world in some]
-        plain_sum = max(sums)
+    def _worst(self, some: Sequence[World], target: str, bound: Bound) -> Told:
+        """The most that any combination of views tells; one that cannot tell as much is passed over.
+
+        One view and ε of all others bound a combination. That bound stands, too, where too many would be looked at.
+        """
+        views = {view for world in some for view in world.views}
+        alone = {view: bound(target, view) for view in views}
+        capped = sorted(((self._cap(target, each, alone), each) for each in some), key=_cap)[::-1]
         found: list[tuple[float, str]] = []
-        for world, everything in zip(some, sums, strict=True):
-            if found and everything <= max(found)[0]:
+        for number, (cap, world) in enumerate(capped):
+            if found and cap[0] <= max(found)[0]:
                 break
-            told, by = bound(target, world.reports)
-            ways = [(everything, "sum of ε"), (sum_up([told, world.rest]), by)]
-            found.append(min([*ways, *self._by_files(target)], key=_first))
-        return Told(target, *max(found, key=_first), plain_sum)
+            if number == MOST_LOOKED_AT:
+                found.append(cap)
+                break
+            value, by = bound(target, world.reports)
+            found.append(min([cap, (sum_up([value, world.rest]), by)], key=_first))
+        return Told(target, *max(found, key=_first), max(world.plain for world in some))
+
+    def _cap(
+        self, target: str, world: World, alone: Mapping[Reports, tuple[float, str]]
+    ) -> tuple[float, str]:
+        """The least that one view, or a plan's file, and ε of all else say about a combination."""
+        sums = [plain(view) for view in world.views]
+        ways = [(world.plain, "sum of ε"), *self._by_files(target)]
+        for place, view in enumerate(world.views):
+            value, by = alone[view]
+            others = sums[:place] + sums[place + 1 :]
+            ways.append((sum_up([value, world.rest, *others]), by))
+        return min(ways, key=_first)
 
     def _by_files(self, target: str) -> list[tuple[float, str]]:
         """What each plan says in its file, and all that was asked besides in full; only without an analysis."""
@@ -217,6 +236,10 @@ def _most(told: Told) -> float:
 
 def _first(pair: tuple[float, str]) -> float:
     return pair[0]
+
+
+def _cap(pair: tuple[tuple[float, str], World]) -> float:
+    return pair[0][0]
 
 
 def _besides(some: Reports, every: Reports) -> list[float]:
