@@ -340,3 +340,37 @@ def test_one_record_is_told_as_perturb_does_it(rng):
             for place in strategy.places[found.view - 1]
             for name in strategy.questions[place].columns
         }
+
+
+def test_groups_and_labels_have_the_codes_that_python_gives_them(tmp_path):
+    states = ["ME", "TX", "NH", "CA", "UT"]
+    schema = dt.Schema(
+        [
+            dt.Attribute("region", states, groups={"North": ["NH", "ME"]}, labels={"TX": "Texas"}),
+            # a label may be what another value is called in the data
+            dt.Attribute("swap", ["1", "2"], labels={"1": "2", "2": "1"}, unseen="other"),
+            dt.Attribute("age", edges=[0, 18, 99], labels={"[0, 18)": "child"}, missing="error"),
+        ]
+    )
+    plan = dt.calibrate(schema, total=2.0)
+    pd = pytest.importorskip("pandas")
+    records = pd.DataFrame(
+        {
+            "region": [*states, None],
+            "swap": ["1", "2", "3", "1", None, "2"],
+            "age": [3.0, 17.0, 18.0, 40.0, 99.0, 0.0],
+        }
+    )
+    words = [2**64 - 1] * client_vectors.PLENTY
+    cases, expected = [], []
+    for (_, record), codes in zip(records.iterrows(), schema.encode(records), strict=True):
+        named = dict(zip(schema.names, codes.tolist(), strict=True))
+        expected.append(told(plan, named, words)._asdict())
+        given = {name: None if pd.isna(value) else value for name, value in record.items()}
+        cases.append({"record": given, "words": [f"{word:x}" for word in words], "seed": 0})
+    content = {"plans": [{"plan": plan.to_json(), "cases": cases}], "plenty": 1}
+    (found,) = javascript.run(tmp_path, ANSWERS, content)
+    assert dt.Schema.from_json(dt.Schema(plan.schema.attributes).to_json()) == schema
+    assert found["values"] == {each.name: list(each.values) for each in schema}
+    assert found["cases"] == expected
+    assert len({str(case["answers"]) for case in expected}) > 2

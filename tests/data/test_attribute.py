@@ -114,6 +114,11 @@ def test_groups_and_labels_change_what_values_are_called_and_how_many():
     assert (state.declared, state.size, state.source) == (3, 4, "state")
     assert dt.Attribute.from_dict(state.to_dict()) == state
     assert hash(dt.Attribute.from_dict(state.to_dict())) == hash(state)
+    resolved = state.to_dict(counts=False)
+    assert (resolved["values"], resolved["codes"]) == (list(state.values), [0, 1, 0, 2])
+    assert dt.Attribute.from_dict(resolved) == state
+    with pytest.raises(ValueError, match="do not follow from its groups and labels"):
+        dt.Attribute.from_dict(resolved | {"codes": [0, 1, 2, 3]})
     age = dt.Attribute("age", edges=[0, 18, 99], labels={"[0, 18)": "child"}, missing="error")
     assert age.values == ("child", "[18, 99]")
 

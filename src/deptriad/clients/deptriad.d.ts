@@ -21,6 +21,8 @@ export interface Attribute {
   readonly values: readonly string[];
   readonly categories?: readonly (string | number | boolean)[];
   readonly edges?: readonly number[];
+  /** The code of each category or bin, where some are grouped or called otherwise. */
+  readonly codes?: readonly number[];
   readonly missing: "category" | "other" | "error";
   readonly unseen: "error" | "other";
 }

@@ -235,7 +235,7 @@ const MECHANISMS = {
 const refuse = (said) => { throw new RangeError(said); };
 const shown = (value) => String(typeof value === "string" ? JSON.stringify(value) : value);
 
-/** What an attribute's values are called, by their codes. */
+/** What values are called, by their codes. */
 function labels({ categories, edges, missing, unseen }) {
   const isFloat = (each) => Number.isFinite(each) && (edges || !Number.isInteger(each));
   const text = (each) => (isFloat(each) ? decimal(each) : typeof each === "boolean" ? (each ? "True" : "False") : String(each));
@@ -257,17 +257,18 @@ function labels({ categories, edges, missing, unseen }) {
 function attributeOf(row) {
   const edges = row.edges?.map((edge) => Number(String(edge).replace("inf", "Infinity")));
   const each = { missing: "category", unseen: "error", ...row, edges };
-  return { ...each, values: labels(each) };
+  return { ...each, values: row.values ?? labels(each) };
 }
 
 const sizeOf = (attribute) => BigInt(attribute.values.length);
 
-/** The code of what a record has: a declared value, its label, a number for bins, or null for a missing one. */
-function codeOf({ name, values, categories, edges, missing, unseen }, record) {
+/** The code of a declared value, its label, a number for bins, or null for a missing one. */
+function codeOf({ name, values, categories, codes, edges, missing, unseen }, record) {
   const value = Object.hasOwn(record, name) ? record[name] : refuse(`the record lacks ${shown(name)}, expected a value or null`);
-  const other = unseen === "other" ? (categories ?? edges.slice(1)).length : -1;
-  let code = typeof value === "string" ? values.indexOf(value) : -1;
-  if (code < 0 && categories) code = categories.indexOf(value);
+  const other = unseen === "other" ? values.indexOf("(other)") : -1;
+  let code = categories?.indexOf(value) ?? -1;
+  if (codes) code = codes[code] ?? -1;
+  if (code < 0 && typeof value === "string") code = values.indexOf(value);
   if (code < 0 && edges && typeof value === "number")
     code = edges.slice(1).findIndex((high, at) => value >= edges[at] && (value < high || (value === high && at === edges.length - 2)));
   if (value === null || Number.isNaN(value)) code = { category: values.length - 1, other, error: -1 }[missing];

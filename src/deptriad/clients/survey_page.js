@@ -20,9 +20,10 @@ const own = (texts, name, otherwise) => (Object.hasOwn(texts, name) ? texts[name
 const questionOf = ({ name }) => own(words.questions, name, name);
 
 function labelOf(attribute, code) {
-  const { name, values, edges, categories, missing } = attribute;
+  const { name, values, edges, categories, codes, missing } = attribute;
   const given = own(own(words.values, name, {}), values[code]);
   if (given !== undefined) return given;
+  if (codes) return values[code];
   const declared = edges ? edges.length - 1 : categories.length;
   if (code >= declared) return missing === "category" && code === values.length - 1 ? words.missing : words.other;
   if (!edges) return typeof categories[code] === "boolean" ? (categories[code] ? words.yes : words.no) : values[code];

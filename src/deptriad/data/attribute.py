@@ -203,7 +203,7 @@ class Attribute:
         return self.declared + (self.unseen == "other") + (self.missing == "category")
 
     def to_dict(self, counts: bool = True) -> dict[str, Any]:
-        """As in the JSON of a schema, with or without its ``counts``."""
+        """As in the JSON of a schema, with its ``counts``; or as in that of a plan, without."""
         key = "edges" if self.categories is None else "categories"
         own: dict[str, Any] = {"name": self.name}
         own |= {} if self.source == self.name else {"column": self.source}
@@ -212,6 +212,8 @@ class Attribute:
         own |= {
             what: dict(given) for what in ("labels", "groups") if (given := getattr(self, what))
         }
+        if not counts and (self.labels or self.groups):  # clients of a plan need not work them out
+            own |= {"values": list(self.values), "codes": list(self.codes)}
         return own | ({"counts": dict(self.counts)} if counts and self.counts else {})
 
     @classmethod
@@ -220,6 +222,8 @@ class Attribute:
         if not isinstance(content, dict):
             raise ValueError(f'an attribute is {brief(content)}, expected an object: {{"name": …}}')
         named = f"attribute {content.get('name')!r}"
+        told = {what: content[what] for what in ("values", "codes") if what in content}
+        content = {key: value for key, value in content.items() if key not in told}
         allowed = [each.name for each in fields(cls)]
         files.refuse_misfits(content, named, allowed, lists=("categories", "edges"))
         for what in ("labels", "groups", "counts"):
@@ -229,7 +233,13 @@ class Attribute:
             raise ValueError(f"an attribute has no name: {brief(content)}")
         if "edges" in content:
             content = content | {"edges": [files.unspelt(edge) for edge in content["edges"]]}
-        return cls(**content)
+        found = cls(**content)
+        for what, given in told.items():
+            if given != list(getattr(found, what)):
+                raise ValueError(
+                    f"{named} has {what} {brief(given)}, which do not follow from its groups and labels: leave them out"
+                )
+        return found
 
     def __repr__(self) -> str:
         return f"Attribute({printable(self.name)}: {shortened(self.values)})"
