@@ -2,11 +2,13 @@
 
     python benchmarks/collect.py [SECONDS]
     python benchmarks/collect.py kills [TIMES] [SEED]
+    python benchmarks/collect.py script
 
 A real collector in a process of its own, senders on the loopback address only. First as fast as 64 senders can, each
 the next report when the last is acknowledged; then at four fifths of that rate, evenly, where waiting is that of a
 service that is busy but not flooded. ``kills`` ends it by SIGKILL under load, 100 times by default, and looks for
-reports that were acknowledged and are missing, or are counted twice.
+reports that were acknowledged and are missing, or are counted twice. ``script`` measures what runs on devices: its
+size, and the answers that it perturbs in a second, by mechanism, in Chromium and in Node, on one core.
 """
 
 from __future__ import annotations
@@ -24,7 +26,12 @@ from _history import add, seconds
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "helpers"))
 
+import client_vectors
 import collector
+import javascript
+import surroundings
+from deptriad.clients.script import script
+from deptriad.mechanisms import mechanisms
 
 SECONDS = 10.0
 CONNECTIONS = 64
@@ -94,9 +101,77 @@ def speed(limit: float) -> None:
         found["estimated from the store, reports a second"] = stored / taken
     print(json.dumps(found, indent=1))
     add("collect", found)
+    perturbing()
+
+
+PERTURBING = """
+const rates = {};
+for (const [way, plan] of Object.entries(given)) {
+  const survey = await open(plan);
+  const record = Object.fromEntries(survey.schema.map((each) => [each.name, each.values[1]]));
+  for (let each = 0; each < 300; each++) survey.report(record); // compiled by then
+  const start = performance.now();
+  let count = 0;
+  do count += survey.report(record).view && survey.schema.length;
+  while (performance.now() - start < 1000);
+  rates[way] = count / (performance.now() - start) * 1000;
+}
+"""
+
+
+def perturbing() -> None:
+    """Answers a second of ten attributes of eight values, at ε = 1 each."""
+    found: dict[str, object] = {"script, bytes": len(script().encode("utf-8"))}
+    schema = client_vectors.plain(*[8] * 10)
+    given = {
+        way: json.loads(
+            client_vectors.plan_of(
+                schema, client_vectors.separate(schema, dict.fromkeys(schema.names, way), 1.0)
+            ).to_json()
+        )
+        for way in mechanisms
+    }
+    if why := javascript.why_not():
+        print(f"not measured in Node: {why}")
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            rates = javascript.run(Path(folder), f"{PERTURBING} tell(rates);", given)
+        found["script in Node, answers a second"] = rates
+    if not (browser := surroundings.chromium()):
+        print("not measured in Chromium: there is none")
+    else:
+        found["script in Chromium, answers a second"] = in_chromium(browser, given)
+    print(json.dumps(found, indent=1))
+    add("collect", found, {"script, bytes": ("at most", 20_000)})
+
+
+def in_chromium(place: str, given: dict[str, object]) -> dict[str, float]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=place, args=["--no-sandbox"])
+        page = browser.new_page()
+        page.route(
+            "https://localhost/",
+            lambda route: route.fulfill(body="<!doctype html>", content_type="text/html"),
+        )
+        page.goto("https://localhost/")  # which has WebCrypto; nothing is asked of any network
+        rates = page.evaluate(
+            f"""async ([text, given]) => {{
+            const module = URL.createObjectURL(new Blob([text], {{ type: "text/javascript" }}));
+            const {{ open }} = await import(module);
+            {PERTURBING} return rates;
+            }}""",
+            [script(), given],
+        )
+        browser.close()
+    return dict(rates)
 
 
 def main() -> None:
+    if sys.argv[1:] == ["script"]:
+        perturbing()
+        return
     if sys.argv[1:2] != ["kills"]:
         speed(float(sys.argv[1]) if len(sys.argv) > 1 else SECONDS)
         return
