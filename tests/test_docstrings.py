@@ -20,3 +20,18 @@ def test_examples(name):
     if name == "deptriad.attacks.tabtransformer":
         pytest.importorskip("torch")
     assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+def test_every_public_name_has_an_example():
+    """Those of a module count one by one: what is without an example is listed here when this fails."""
+    names = {name: getattr(deptriad, name) for name in deptriad.__all__}
+    modules = [name for name, value in names.items() if type(value) is type(deptriad)]
+    for name in modules:
+        inside = vars(names.pop(name)).items()
+        names |= {
+            f"{name}.{one}": value
+            for one, value in inside
+            if getattr(value, "__module__", "") == f"deptriad.{name}" and not one.startswith("_")
+        }
+    assert len(names) > len(deptriad.__all__)
+    assert [name for name, value in names.items() if ">>>" not in (value.__doc__ or "")] == []

@@ -122,3 +122,11 @@ def test_what_a_page_names_is_there(path):
         assert pkgutil.resolve_name(name) is not None
     for link in set(re.findall(r"\]\((?!https?:|#)([^)#]+)", PAGES[path])):
         assert (path.parent / link).exists(), f"{path.name} leads to {link}"
+
+
+def test_the_reference_has_every_public_name():
+    import deptriad as dt
+
+    listed = re.findall(r"^   (\w+)$", DOCS["reference/python"], flags=re.MULTILINE)
+    missing = {name for name in dt.__all__ if not name.startswith("_")} - set(listed)
+    assert not missing, f"docs/reference/python.md does not list {sorted(missing)}"

@@ -23,7 +23,13 @@ def total_leakage(matrix: ArrayLike) -> float:
 
 
 def estimation_error(estimated: ArrayLike, exact: ArrayLike) -> float | Floats:
-    """Estimated minus exact leakage, entry by entry: negative where the estimate is too low to be a bound."""
+    """Estimated minus exact leakage, entry by entry: negative where the estimate is too low to be a bound.
+
+    Examples
+    --------
+    >>> estimation_error([0.5, 1.0], [0.25, 1.0]).tolist()
+    [0.25, 0.0]
+    """
     first, second = _alike(estimated, exact)
     return scalar_or_array(first - second)
 
@@ -32,6 +38,11 @@ def normalized_squared_error(estimated: ArrayLike, exact: ArrayLike) -> float:
     """Squared estimation errors of all ordered pairs over the squared exact leakages (the paper's NMSE-CPL).
 
     Zero where estimate and truth are both all zero, infinite where only the truth is.
+
+    Examples
+    --------
+    >>> normalized_squared_error([[1.0, 0.5], [0.5, 1.0]], [[1.0, 0.25], [0.5, 1.0]])
+    0.2
     """
     _alike(estimated, exact)
     first, second = _off_diagonal(estimated, "estimated"), _off_diagonal(exact, "exact")
@@ -54,14 +65,26 @@ def total_variation_distance(p: ArrayLike, q: ArrayLike) -> float:
 def normalized_underestimation(
     estimated: ArrayLike, exact: ArrayLike, epsilon: ArrayLike
 ) -> float | Floats:
-    """How far the estimate lies below the truth, in units of the budget; 0 where it does not."""
+    """How far the estimate lies below the truth, in units of the budget; 0 where it does not.
+
+    Examples
+    --------
+    >>> normalized_underestimation(0.25, 0.5, 1.0)
+    0.25
+    """
     return _one_sided(exact, estimated, epsilon)
 
 
 def normalized_overestimation(
     estimated: ArrayLike, exact: ArrayLike, epsilon: ArrayLike
 ) -> float | Floats:
-    """How far the estimate lies above the truth, in units of the budget; 0 where it does not."""
+    """How far the estimate lies above the truth, in units of the budget; 0 where it does not.
+
+    Examples
+    --------
+    >>> normalized_overestimation(0.5, 0.25, 1.0)
+    0.25
+    """
     return _one_sided(estimated, exact, epsilon)
 
 

@@ -42,6 +42,16 @@ class Analysis:
     """The triads of all ordered pairs of attributes: all that is needed to bound leakages for any budgets.
 
     Made by ``analyze``. Its file holds no records, counts or tables: publish it where the data may be used for this.
+
+    Examples
+    --------
+    >>> import deptriad as dt
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"sex": ["f", "m"] * 50, "smokes": ["no"] * 50 + ["yes", "no"] * 15 + ["yes"] * 20})
+    >>> schema = dt.Schema.infer(frame)
+    >>> analysis = dt.analyze(dt.Prior.from_data(frame, schema))
+    >>> print(f"{analysis.leakage(1.0)['smokes', 'sex']:.3f}")
+    0.325
     """
 
     schema: Schema

@@ -32,6 +32,18 @@ class LeakageMatrix(Framed):
     """Leakage of every attribute (row) about every other (column), in nats; on the diagonal the attribute's own ε.
 
     An array for numpy; ``matrix["relationship", "sex"]`` is one number.
+
+    Examples
+    --------
+    >>> import deptriad as dt
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"sex": ["f", "m"] * 50, "smokes": ["no"] * 50 + ["yes", "no"] * 15 + ["yes"] * 20})
+    >>> schema = dt.Schema.infer(frame)
+    >>> dt.analyze(dt.Prior.from_data(frame, schema)).leakage(1.0)
+    leakage, source × target
+             sex smokes
+    sex    1.000  0.323
+    smokes 0.325  1.000
     """
 
     names: tuple[str, ...]

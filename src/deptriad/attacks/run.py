@@ -135,6 +135,16 @@ def attack_all(
     -------
     AttackResults
         A result for each target, by name.
+
+    Examples
+    --------
+    >>> import deptriad as dt
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"sex": ["f", "m"] * 50, "drives": ["no", "yes"] * 50})
+    >>> strategy = dt.Split(dt.Schema.infer(frame), 4.0)
+    >>> found = dt.attack_all(frame, strategy, rng=np.random.default_rng(1))
+    >>> list(found), found.holds
+    (['sex', 'drives'], True)
     """
     from deptriad.attacks.field import Field
     from deptriad.attacks.result import AttackResults

@@ -32,6 +32,13 @@ class ChainTotals(Framed):
         What releases up to each time, from it on, and all together tell about the answer then.
     assumed
         What is taken to be known about the chain, in words.
+
+    Examples
+    --------
+    >>> import deptriad as dt
+    >>> totals = dt.Chain([[0.9, 0.1], [0.2, 0.8]]).totals([0.5, 0.5, 0.5])
+    >>> totals.total.round(3).tolist()
+    [1.106, 1.211, 1.107]
     """
 
     epsilons: Floats

@@ -43,6 +43,17 @@ class Marginal:
     note
         What was not checked about the reports, and what should be known about them; empty where they carry the mark of
         their plan and no seed.
+
+    Examples
+    --------
+    >>> import deptriad as dt
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"sex": ["f", "m"] * 500})
+    >>> plan = dt.calibrate(dt.Schema.infer(frame), 2.0)
+    >>> found = plan.estimate(plan.perturb(frame, rng=np.random.default_rng(1)), ["sex"])
+    >>> found.frequencies.round(2).tolist(), found.standard_errors.round(3).tolist()
+    ([0.5, 0.5], [0.013, 0.013])
     """
 
     attributes: tuple[str, ...]

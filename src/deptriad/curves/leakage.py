@@ -248,6 +248,13 @@ class Explanation:
 
     ``pair`` are the rows of the more and the less likely target value, ``values`` the columns of the source values
     that point to the first; both come with their labels. Printed, it is a sentence.
+
+    Examples
+    --------
+    >>> import deptriad as dt
+    >>> found = dt.where([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]], 1.0)
+    >>> found.pair, found.values
+    ((0, 1), (0,))
     """
 
     leakage: float

@@ -58,6 +58,15 @@ class Proof:
         and shares that sum to 1 are a proof; better ones prove less. For hulls the two a are the weights θ and w.
     mechanisms
         What reports each source, where the claim is about these mechanisms alone; None if it is about all.
+
+    Examples
+    --------
+    >>> import deptriad as dt
+    >>> job = dt.Conditional([[0.7, 0.3], [0.2, 0.8]], target="sex")
+    >>> age = dt.Conditional([[0.5, 0.5], [0.4, 0.6]], target="sex")
+    >>> total = dt.target_total({"job": job, "age": age}, {"job": 1.0, "age": 1.0})
+    >>> dt.verify(total.proof, {"job": job, "age": age}) <= total.certified
+    True
     """
 
     target: str

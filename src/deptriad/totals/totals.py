@@ -42,6 +42,14 @@ class Total:
     joint
         A bound too, for these mechanisms: exact for the joint table of all that is released, which says more than the
         tables of pairs. None where there is none; ``joint_reason`` says why.
+
+    Examples
+    --------
+    >>> import deptriad as dt
+    >>> job = dt.Conditional([[0.7, 0.3], [0.2, 0.8]], target="sex")
+    >>> age = dt.Conditional([[0.5, 0.5], [0.4, 0.6]], target="sex")
+    >>> dt.target_total({"job": job, "age": age}, {"job": 1.0, "age": 1.0})
+    Total(sex: own=0, paired=0.5913, pairwise=0.5913, certified=0.805, budgets=2.000)
     """
 
     target: str

@@ -51,6 +51,15 @@ class Interactions(Framed):
     a fact. Where ``exact`` is false the alphabets
     were too large to try all sets, and the joint leakage may be larger still. Attributes are kept by their place in
     ``names``.
+
+    Examples
+    --------
+    >>> import deptriad as dt
+    >>> import pandas as pd
+    >>> coins = pd.DataFrame({"a": [0, 0, 1, 1] * 25, "b": [0, 1, 0, 1] * 25, "same": [1, 0, 0, 1] * 25})
+    >>> found = dt.interactions(coins, 1.0, schema=dt.Schema.infer(coins))
+    >>> found.understated, len(found)
+    (3, 3)
     """
 
     names: tuple[str, ...]

@@ -42,6 +42,17 @@ class Witness:
         How a frame is encoded, where one was given.
     weighted, checksum
         Whether some records weighed more than others, and a checksum of the codes of all records, in their order.
+
+    Examples
+    --------
+    >>> import deptriad as dt
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> coins = pd.DataFrame({"a": [0, 0, 1, 1] * 25, "b": [0, 1, 0, 1] * 25, "same": [1, 0, 0, 1] * 25})
+    >>> schema, rng = dt.Schema.infer(coins), np.random.default_rng(1)
+    >>> found = dt.witness(coins, 1.0, "same", schema=schema, split=None, rng=rng)
+    >>> print(f"{found.leakage:.3f}")
+    0.434
     """
 
     leakage: float
