@@ -65,6 +65,13 @@ class Spent(Framed, Mapping[str, Told]):
         The attributes whose answers change.
     certainty
         How far the tables are trusted, in words; empty where there are none.
+
+    Examples
+    --------
+    >>> import deptriad as dt
+    >>> plan = dt.calibrate(dt.Schema([dt.Attribute("sex", ["f", "m"], missing="error")]), 2.0)
+    >>> plan.spent([plan.views[0]])["sex"].most
+    2.0
     """
 
     entries: tuple[Told, ...]
