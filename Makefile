@@ -1,7 +1,7 @@
 # make demo      set up, analyse a real survey, write a page to look at
 # make test      set up, lint, check types and which room imports which, run the whole suite
 # make browser   install chromium (where it may) and axe-core, without which make test skips the page in a browser
-# make docs      build the site from docs/ into docs/_build/html; every warning is an error
+# make docs      build the site from docs/ into docs/_build/html, running its tutorials; look at each page in a browser
 # make coverage  run the suite and say which lines it reached, room by room; the lines themselves in coverage/
 # make fuzz      random tables, boxes and totals against rational arithmetic: FUZZ="--cases 100000 --seed 7"
 # make faults    kills, bad inputs, full disks, two writers, for each command (minutes): FAULTS="--kills 100 --seed 7"
@@ -63,6 +63,7 @@ browser: | $(VENV)/.made
 docs: $(VENV)/.dev
 	@echo "== docs"
 	@$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
+	@$(BIN)/python -m pytest -q $(PYTEST_ARGS) tests/docs_in_browser.py
 	@echo "open docs/_build/html/index.html"
 
 coverage: $(VENV)/.dev

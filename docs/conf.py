@@ -28,6 +28,7 @@ extensions = [
     "command_line",
     "mathml",
     "pictures",
+    "reachable",
 ]
 exclude_patterns = ["_build", "paper/.parts"]
 nitpicky = False
@@ -37,6 +38,7 @@ html_title = "deptriad"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_math_renderer = "mathml"
+html_domain_indices = False
 html_copy_source = html_show_sourcelink = False
 html_theme_options = {"navigation_with_keys": True}
 
