@@ -115,6 +115,15 @@ def test_the_stationary_table_understates_a_chain_that_is_not_stationary():
     assert 1.0 + dt.leakage(forward, 2.0 + dt.leakage(forward, 2.0)) < 1.02  # nor is forth back
 
 
+@pytest.mark.parametrize("margin", [None, 0.0])
+def test_a_value_whose_share_is_lost_to_underflow_is_protected(margin):
+    """Who has the last value had the second one before, however few these are: 1e-350 of all."""
+    table = np.array([[0.5, 0.5, 0.0], [0.5, 0.5, 1e-150], [0.0, 0.5, 0.5]])
+    forward = table if margin is None else dt.Relative(margin).box(table)
+    chain = dt.Chain(forward, [1.0, 1e-200, 0.0])
+    assert chain.totals([1.0, 1.0, 1.0]).backward[1] >= 2.0 - 1e-12
+
+
 def test_a_box_of_the_forward_table_is_none_of_the_backward_one():
     """A stationary chain in which one value is rare: what came before it is known better than what follows."""
     forward = [[0.3, 0.1, 0.6], [0.16, 0.01, 0.83], [0.01, 0.26, 0.73]]

@@ -170,9 +170,10 @@ def _tables_over_time(
     for now in times:
         if settled and (apart := _apart(now, settled)) <= FORGOTTEN + 2.0 * settled.error:
             yield from itertools.repeat(_passage(table, settled.shares, settled.error + apart))
-        if now.shares[now.shares > 0.0].min() < TINY:
-            yield from itertools.repeat(NOTHING_LOST)
-        yield _passage(table, *now)
+        found = _passage(table, *now)
+        if found is NOTHING_LOST:  # nor can any later shares be followed
+            yield from itertools.repeat(found)
+        yield found
 
 
 def _what_remains(table: Floats, times: Iterator[Known], settled: Known | None) -> Passage:
@@ -207,9 +208,11 @@ def _apart(now: Known, settled: Known) -> float:
     return apart + now.error + settled.error
 
 
-def _passage(table: Floats, shares: Floats, error: float) -> ByTable:
+def _passage(table: Floats, shares: Floats, error: float) -> Passage:
     """Through p(before | now) ∝ shares(before)·table(before, now); values that nobody has are left out."""
     weight = shares[:, None] * table
+    if weight[(shares[:, None] > 0.0) & (table > 0.0)].min() < TINY:
+        return NOTHING_LOST
     now = np.flatnonzero(weight.any(axis=0))
     before = np.flatnonzero(weight.any(axis=1))
     rows = weight[np.ix_(before, now)].T

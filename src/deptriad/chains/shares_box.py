@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from deptriad.chains.stationary import TINY
 from deptriad.tables.table import Box
-from deptriad.utils.arrays import Floats
+from deptriad.utils.arrays import Booleans, Floats
 from deptriad.utils.rounding import ENTRY, ROUNDOFF
 
 ROUNDS = 200
@@ -55,7 +56,9 @@ def one_step_on(forward: Box, shares: Shares) -> Shares:
     spare = 1.0 - shares.lower.sum()
     most = _filled(shares, forward.upper, max(spare + rounding, 0.0), -1.0)
     least = _filled(shares, forward.lower, max(spare - rounding, 0.0), 1.0)
-    return Shares(least * (1.0 - rounding), np.minimum(most * (1.0 + rounding), 1.0))
+    there = (shares.upper[:, None] > 0.0) & (forward.upper > 0.0)
+    most = _not_lost(most, np.asarray(there.any(axis=0)))
+    return Shares(_told(least * (1.0 - rounding)), np.minimum(most * (1.0 + rounding), 1.0))
 
 
 def _filled(shares: Shares, entries: Floats, spare: float, sign: float) -> Floats:
@@ -69,8 +72,9 @@ def _filled(shares: Shares, entries: Floats, spare: float, sign: float) -> Float
 
 def back_in_time(forward: Box, shares: Shares) -> Box:
     """Box of p(before | now): π⁺P⁺/(π⁺P⁺ + Σ over others of π⁻P⁻), and the same with the signs swapped."""
-    least = shares.lower[:, None] * forward.lower
+    least = _told(shares.lower[:, None] * forward.lower)
     most = shares.upper[:, None] * forward.upper
+    most = _not_lost(most, (shares.upper[:, None] > 0.0) & (forward.upper > 0.0))
     now, before = most.any(axis=0), most.any(axis=1)
     least, most = least[np.ix_(before, now)].T, most[np.ix_(before, now)].T
     rounding = (most.shape[1] + 8) * ROUNDOFF
@@ -79,6 +83,16 @@ def back_in_time(forward: Box, shares: Shares) -> Box:
     upper = np.divide(most, most + other_least, out=np.zeros_like(most), where=most > 0.0)
     lower = np.divide(least, least + other_most, out=np.zeros_like(least), where=least > 0.0)
     return Box(lower * (1.0 - rounding), np.minimum(upper * (1.0 + rounding), 1.0))
+
+
+def _told(least: Floats) -> Floats:
+    """Lower edges, 0 where products lose their digits."""
+    return np.where(least < TINY, 0.0, least)
+
+
+def _not_lost(most: Floats, there: Booleans) -> Floats:
+    """Upper edges, none so small that products lose their digits, or a value that somebody may have is none."""
+    return np.where(there, np.maximum(most, TINY), 0.0)
 
 
 def _others(weights: Floats) -> Floats:
