@@ -103,6 +103,25 @@ def test_under_uncertainty_the_tables_themselves_keep_the_promise_with_room(unce
     assert mean_variance(unsure.views, workload, 2.0) <= 1.01
 
 
+def test_a_level_of_confidence_holds_for_pairs_and_joint_tables_together():
+    """One joint table has more cells here than all tables of pairs."""
+    frame, schema, _ = survey(8, [7, 7, 7], 0.6, rows=4000)
+    analysis = analysed(frame, schema, dt.Confidence(0.9))
+    prior, promises = analysis.prior, np.full(3, 2.0)
+    every = prior.cells + (3 * 7 + 3 * 49 + 343) * 21
+    shared = dt.Confidence(0.9, cells=every)
+    guard = Guard(schema, promises, analysis, Tables(prior))
+    told = guard.totals(View.of_one_value(("a", "b"), 2.5, "grr"))[2]
+    box = prior.joint(["c", "a", "b"]).box(shared, "c")
+    assert told == dt.joint_leakage(box, 2.5, joint_report=True)
+    told = guard.totals(View(("a",), {"a": 2.5}, {"a": "oue"}))[1]
+    assert told == dt.leakage(prior.box("a", "b", shared), 2.5)
+    view = View(("a", "b"), {"a": 1.5, "b": 1.0}, {"a": "oue", "b": "olh"})
+    expected = dt.analyze(prior, shared).total("c", view.budgets).certified
+    assert guard.totals(view)[2] == expected
+    calibrate(analysis, 2.0)
+
+
 def test_certified_plans_keep_certified_totals():
     frame, schema, _ = survey(6, [2, 2, 3], 0.2)
     analysis = analysed(frame, schema)

@@ -88,6 +88,18 @@ def test_two_collections_tell_what_neither_does(coins):
     assert both.left == pytest.approx(2.0, abs=1e-12)
 
 
+@pytest.mark.parametrize("margin", [None, 1e-9])
+def test_an_attribute_may_be_called_as_two_others_together_are(margin):
+    """One report of a coin, and one of two others as one value, are no two reports of one source."""
+    rows = [(*bits, sum(bits) % 2) for bits in itertools.product((0, 1), repeat=3)] * 20
+    frame = pd.DataFrame(rows, columns=["a", "b", "a & b", "differ"])
+    prior = dt.Prior.from_data(frame, dt.Schema.infer(frame))
+    analysis = dt.analyze(prior, None if margin is None else dt.Relative(margin))
+    history = [{"a & b": 1.0}, View.of_one_value(("a", "b"), 1.0, "olh")]
+    told = plan_of(analysis).spent(history, analysis)["differ"].most
+    assert told >= math.log(math.cosh(1.0))
+
+
 def drawn_counts(rng):
     """Some cells are empty; no value is."""
     counts = rng.integers(0, 6, rng.integers(2, 4, 3))

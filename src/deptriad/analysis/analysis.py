@@ -108,14 +108,29 @@ class Analysis:
             raise ValueError(f"source and target are both {source!r}, expected two attributes")
         return self._pair_numbers[source, target]
 
-    def table(self, source: str, target: str) -> Conditional | Box:
-        """The table of one ordered pair, or its box, which the triad was made from."""
+    def table(
+        self, source: str, target: str, *, allowed: Uncertainty | None = None
+    ) -> Conditional | Box:
+        """The table of one ordered pair, or its box, which the triad was made from.
+
+        With ``allowed`` the box of another uncertainty, where a level of Confidence is shared by more tables.
+        """
         self._pair(source, target)
         if not self.tables:
             raise ValueError(
                 "this analysis was loaded from a file, which holds triads and no tables: analyze the prior again"
             )
-        return self.tables[source, target]
+        if self.prior is None or allowed in (None, self.uncertainty):
+            return self.tables[source, target]
+        key = (source, target, allowed)
+        if key not in self._wider:
+            self._wider[key] = self.prior.box(*key)
+        return self._wider[key]
+
+    @cached_property
+    def _wider(self) -> dict[tuple[str, str, Any], Box]:
+        """Boxes of another uncertainty, each made once."""
+        return {}
 
     def profile(self, source: str, target: str) -> Profile:
         """The whole curve of one ordered pair: exact for a table, certified for a box."""
@@ -187,7 +202,7 @@ class Analysis:
         joint = known.totals(budgets, named)
         each = (
             replace(
-                self._total(target, budgets, known.uncertainty, named),
+                self.total(target, budgets, named, known.uncertainty),
                 **joint[target].fields(named),
             )
             for target in self.names
@@ -199,35 +214,21 @@ class Analysis:
         target: str,
         budgets: Mapping[str, float],
         mechanisms: str | Mapping[str, str] | None = None,
+        allowed: Uncertainty | None = None,
     ) -> Total:
-        """What releases at these budgets, and no others, give away about one attribute."""
-        return self._total(target, budgets, self.uncertainty, mechanisms)
-
-    def _total(
-        self,
-        target: str,
-        budgets: Mapping[str, float],
-        allowed: Uncertainty | None,
-        mechanisms: str | Mapping[str, str] | None = None,
-    ) -> Total:
-        """The same from tables of another uncertainty, where a level of confidence is shared by more of them."""
-        tables: Mapping[str, Conditional | Box] = self._tables_about(target, budgets)
-        kept: dict[tuple[str, ...], Tables] | None = self._laid_out
-        if allowed is not None and allowed != self.uncertainty and self.prior is not None:
-            tables = {source: self.prior.box(source, target, allowed) for source in tables}
-            kept = None
+        """What releases at these budgets, and no others, give away about one attribute; ``allowed`` as in ``table``."""
         return target_total(
-            tables,
+            self._tables_about(target, budgets, allowed),
             _without(budgets, target),
             budgets.get(target, 0.0),
             target,
             mechanisms=mechanisms,
-            laid_out=kept,
+            laid_out=self._laid_out.setdefault(allowed or self.uncertainty, {}),
         )
 
     @cached_property
-    def _laid_out(self) -> dict[tuple[str, ...], Tables]:
-        """Tables as totals take them, by target and sources: made once, whatever the budgets are."""
+    def _laid_out(self) -> dict[Any, dict[tuple[str, ...], Tables]]:
+        """Tables as totals take them, by uncertainty, target and sources: made once, whatever the budgets are."""
         return {}
 
     def approximate_totals(
@@ -264,8 +265,12 @@ class Analysis:
         named = zip(self.names, budgets, strict=True)
         return {name: budget for name, budget in named if name in released}
 
-    def _tables_about(self, target: str, sources: Iterable[str]) -> dict[str, Conditional | Box]:
-        return {source: self.table(source, target) for source in sources if source != target}
+    def _tables_about(
+        self, target: str, sources: Iterable[str], allowed: Uncertainty | None = None
+    ) -> dict[str, Conditional | Box]:
+        return {
+            each: self.table(each, target, allowed=allowed) for each in sources if each != target
+        }
 
     def top(self, k: int = 10, epsilon: Budgets = 1.0) -> Any:
         """A frame of the k largest leakages: source, target, leakage."""

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from deptriad.analysis.prior import Prior
 from deptriad.tables.joint import Joint
-from deptriad.tables.uncertainty import Confidence, Uncertainty
+from deptriad.tables.uncertainty import Uncertainty, shared
 from deptriad.totals.joint import TooManyReports, joint_leakage
 from deptriad.utils.rounding import sum_up
 
@@ -56,17 +55,13 @@ class JointTables:
         self.uncertainty = self._shared(uncertainty)
 
     def _shared(self, uncertainty: Uncertainty | None) -> Uncertainty | None:
-        """The level of Confidence holds for these tables and those of all pairs together: it counts their cells, too.
-
-        Unless it has so many already, since whoever made it had these tables in mind.
-        """
-        if self.prior is None or not isinstance(uncertainty, Confidence):
+        """The level of Confidence holds for these tables and those of all pairs together."""
+        if self.prior is None:
             return uncertainty
-        pairs = uncertainty.cells or self.prior.cells
         some = [target for target, reason in self.reasons.items() if not reason]
         joint = sum(_cells(self.prior, self.names[target]) for target in some)
-        enough = pairs >= self.prior.cells + joint
-        return uncertainty if enough else replace(uncertainty, cells=pairs + joint)
+        found: Uncertainty | None = shared(uncertainty, self.prior.cells, joint)
+        return found
 
     def totals(
         self, budgets: Mapping[str, float], named: Mapping[str, str]

@@ -19,7 +19,7 @@ from deptriad.data.schema import Schema
 from deptriad.planning.told import Tables
 from deptriad.tables.joint_box import JointBox
 from deptriad.tables.table import Box
-from deptriad.tables.uncertainty import Confidence, Uncertainty
+from deptriad.tables.uncertainty import Confidence, Uncertainty, shared
 from deptriad.totals.joint import joint_leakage, view_totals
 from deptriad.utils.arrays import Floats
 from deptriad.utils.rounding import ROUNDOFF, sum_up
@@ -56,8 +56,7 @@ class Guard:
         self.schema, self.promises = schema, promises
         self.analysis, self.tables = analysis, tables
         self.least = float(promises.min())
-        known = analysis.uncertainty if analysis else None
-        self.uncertainty = self._together(known) if tables and known else None
+        self.uncertainty = self._shared() if tables else None
 
     def totals(self, view: View) -> Floats:
         """What a view tells about each attribute at most, in the order of the schema."""
@@ -72,7 +71,10 @@ class Guard:
         elif len(view.attributes) == 1:
             found = self._alone(view)
         else:
-            totals = (self.analysis.total(name, view.budgets) for name in self.schema.names)
+            totals = (
+                self.analysis.total(name, view.budgets, allowed=self.uncertainty)
+                for name in self.schema.names
+            )
             found = np.array([each.certified for each in totals])
         return np.asarray(np.minimum(found, plain))
 
@@ -119,7 +121,11 @@ class Guard:
             [
                 view.epsilon
                 if target == name
-                else float(leakage(self.analysis.table(name, target), view.epsilon))
+                else float(
+                    leakage(
+                        self.analysis.table(name, target, allowed=self.uncertainty), view.epsilon
+                    )
+                )
                 for target in self.schema.names
             ]
         )
@@ -153,10 +159,12 @@ class Guard:
         joint = self.tables.joint(places if target in places else [*places, target])
         return joint.box(self.uncertainty, self.schema.names[target])
 
-    def _together(self, uncertainty: Uncertainty) -> Uncertainty:
-        """Confidence for all joint tables that a plan may use: a level holds for them together."""
-        if not isinstance(uncertainty, Confidence) or uncertainty.cells is not None:
-            return uncertainty
+    def _shared(self) -> Uncertainty | None:
+        """Confidence for all tables that a plan may use, of pairs and joint ones: a level holds for them together."""
+        assert self.analysis is not None
+        known, prior = self.analysis.uncertainty, self.analysis.prior
+        if not isinstance(known, Confidence) or prior is None:
+            return known
         sizes = self.schema.sizes
         views = (
             some
@@ -164,7 +172,8 @@ class Guard:
             for some in combinations(range(len(sizes)), size)
         )
         cells = sum(math.prod(sizes[place] for place in view) for view in views) * sum(sizes)
-        return replace(uncertainty, cells=cells)
+        found: Uncertainty = shared(known, prior.cells, cells)
+        return found
 
 
 def _scaled(view: View, factor: float) -> View:

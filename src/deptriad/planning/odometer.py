@@ -95,10 +95,9 @@ class Odometer:
         """Reports about answers that a person has at a time: those that never change, and those of that time."""
         return tuple(each for each in reports if each.time == time or not self._moves(each))
 
-    def _source(self, report: Report) -> str:
+    def _source(self, report: Report) -> tuple[tuple[str, ...], int | None]:
         """Reports of the same answer are of the same source."""
-        when = f" at time {report.time}" if self._moves(report) else ""
-        return " & ".join(report.names) + when
+        return report.names, report.time if self._moves(report) else None
 
     # --- about one target -------------------------------------------------------------------------------------------
 

@@ -7,8 +7,7 @@ stands follows from the record (maths §10.3).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +17,7 @@ from deptriad.planning.history import ANY, Report, Reports
 from deptriad.tables.joint import Joint
 from deptriad.tables.joint_box import JointBox
 from deptriad.tables.table import Box, Conditional
-from deptriad.tables.uncertainty import Confidence, Uncertainty
+from deptriad.tables.uncertainty import Confidence, Uncertainty, shared
 from deptriad.totals.joint import TooManyReports, joint_leakage
 from deptriad.totals.totals import target_total
 from deptriad.utils.arrays import Floats, Integers
@@ -88,11 +87,10 @@ class Together:
         )
 
     def _shared(self, joint: int) -> Uncertainty | None:
-        """The level of Confidence holds for all tables that are used: it counts their cells."""
+        """The level of Confidence holds for all tables that are used."""
         known, prior = self.analysis.uncertainty, self.analysis.prior
-        if not isinstance(known, Confidence) or prior is None:
-            return known
-        return replace(known, cells=(known.cells or prior.cells) + joint)
+        found: Uncertainty | None = shared(known, prior.cells, joint) if prior else known
+        return found
 
     # --- bounds ---------------------------------------------------------------------------------------------------
 
@@ -115,7 +113,9 @@ class Together:
             return None
         return sum_up([*own, told])
 
-    def certified(self, target: str, reports: Reports, source_of: Callable[[Report], str]) -> float:
+    def certified(
+        self, target: str, reports: Reports, source_of: Callable[[Report], Hashable]
+    ) -> float:
         """A bound for every joint distribution with the same tables; reports of one source are one of all their ε.
 
         A report of several attributes as one value is a source where their joint table is known, and otherwise counted
@@ -125,8 +125,9 @@ class Together:
         tables: dict[str, Conditional | Box] = {}
         budgets: dict[str, list[float]] = {}
         ways: dict[str, str] = {}
+        numbers: dict[Hashable, str] = {}  # in place of names, of which two may read alike
         for report in others:
-            source = source_of(report)
+            source = numbers.setdefault(source_of(report), str(len(numbers)))
             table = tables[source] if source in tables else self._table(target, report)
             if table is None:
                 own.append(report.epsilon)
@@ -142,12 +143,7 @@ class Together:
     def _table(self, target: str, report: Report) -> Conditional | Box | None:
         """p(what is reported | target)."""
         if len(report.names) == 1:
-            if self.uncertainty == self.analysis.uncertainty:
-                return self.analysis.table(report.names[0], target)
-            prior = self.analysis.prior
-            assert prior is not None
-            assert self.uncertainty is not None
-            return prior.box(report.names[0], target, self.uncertainty)
+            return self.analysis.table(report.names[0], target, allowed=self.uncertainty)
         laid_out = self._laid_out(target, (report,))
         if laid_out is None:
             return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -201,6 +201,20 @@ class Confidence:
         lower, upper = share_ends(number, number.sum(axis=1, keepdims=True), miss)
         # the inverse is good to a few parts in 1e14; the box grows by more than that
         return Box(lower * (1.0 - 1e-12), upper * (1.0 + 1e-12), **blank.labels)
+
+
+def shared(known: Any, pairs: int, more: int) -> Any:
+    """An uncertainty for the cells of all pairs' tables and so many more: a level of Confidence holds for all of them.
+
+    It counts the further cells, unless it has room for them already: then whoever made it had them in mind.
+
+    >>> shared(Confidence(0.95, cells=100), 100, 50), shared(Confidence(0.95, cells=200), 100, 50)
+    (Confidence(level=0.95, cells=150), Confidence(level=0.95, cells=200))
+    """
+    if not isinstance(known, Confidence):
+        return known
+    cells = known.cells or pairs
+    return known if cells >= pairs + more else replace(known, cells=cells + more)
 
 
 def _around(centre: Conditional, delta: Floats) -> Box:
