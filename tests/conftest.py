@@ -34,9 +34,9 @@ def shared_dir() -> Path:
     return folder
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium():
-    """A browser, or a reason why there is none."""
+    """A browser, or a reason why there is none; no longer than a module, since it leaves an event loop running."""
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     found = surroundings.chromium()
     if not found:
