@@ -117,6 +117,8 @@ def _absent(prior: Prior | None, names: tuple[str, ...]) -> str:
         return "the prior holds no records, only counts of pairs: make it with Prior.from_data"
     if (cells := _cells(prior, names)) > MOST_CELLS:
         return f"the joint table has {cells:,} cells, more than {MOST_CELLS:,}"
+    if not prior.knows(names):
+        return "the counts that were kept have no joint table of all that is released, only smaller ones"
     return ""
 
 

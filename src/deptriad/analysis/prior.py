@@ -24,6 +24,7 @@ from deptriad.utils.progress import Progress
 
 if TYPE_CHECKING:
     from deptriad.data.joint_counting import Records
+    from deptriad.data.joint_counts import JointCounts
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,7 +52,7 @@ class Prior:
     dropped: frozenset[tuple[str, str]] = frozenset()
     chosen: bool | None = None
     kind: str = field(default="pandas", compare=False)
-    records: Records | None = field(default=None, compare=False)
+    records: Records | JointCounts | None = field(default=None, compare=False)
 
     @classmethod
     def from_data(
@@ -110,7 +111,8 @@ class Prior:
         """
         origin = counts.schema.origin
         chosen = origin.has("", counts.records) if origin else None
-        return cls._made(counts, min_records, thin, chosen)
+        prior = cls._made(counts, min_records, thin, chosen)
+        return replace(prior, records=prior.counts.joint)
 
     @classmethod
     def from_reports(
@@ -227,6 +229,10 @@ class Prior:
         raise ValueError(
             f"uncertainty is {uncertainty!r}, expected Relative, Absolute, Spread or Confidence, such as Relative(0.1)"
         )
+
+    def knows(self, names: Sequence[str]) -> bool:
+        """Whether there are records to count a joint table of, or counts that have it."""
+        return self.records is not None and self.records.knows(names)
 
     def joint(self, names: Sequence[str]) -> Joint:
         """Counts of all combinations of values of some attributes.

@@ -98,6 +98,8 @@ class OfAnalysis:
         sizes = (schema[name].size for name in names)
         if self.analysis.uncertainty is not None or math.prod(sizes) > MOST_CELLS:
             return None
+        if not prior.knows(names):
+            return None
         counts = np.asarray(prior.joint(names).counts, dtype=np.float64)
         cells = np.argwhere(counts)
         codes = np.zeros((len(cells), len(schema)), dtype=np.int64)

@@ -22,6 +22,7 @@ with at_once():  # importing takes a second
         collect,
         collector,
         compile,
+        counts,
         data,
         demo,
         paper,

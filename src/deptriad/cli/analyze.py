@@ -23,7 +23,7 @@ from deptriad.cli.app import (
     show_json,
     up,
 )
-from deptriad.cli.data import analysed, attributes_of, by_name
+from deptriad.cli.data import analysed, attributes_of, by_name, is_counts
 from deptriad.cli.exposure import Shown
 from deptriad.data import readers
 from deptriad.data.coded_records import coded_frame
@@ -98,6 +98,8 @@ def _analyze(
         refuse_place(save, "--save", data, schema, force=force)
     if seed is not None and not with_witness:
         raise typer.BadParameter("only --witness needs chance: add it", param_hint="--seed")
+    if with_witness and is_counts(data):
+        raise ValueError(f"--witness looks at records, and {data} holds counts: drop it")
     given = _budgets(epsilon, budget)
     if given or target or source:  # said now, and not after all records were counted
         attributes = attributes_of(data, schema, by, weight, query)

@@ -17,6 +17,7 @@ from deptriad.analysis.thin_targets import Thin
 from deptriad.cli import options
 from deptriad.cli.app import app, console, progress_bar, refuse_place
 from deptriad.data import readers
+from deptriad.data.counts import Counts
 from deptriad.data.schema import Schema
 from deptriad.tables import uncertainty
 from deptriad.utils.text import printable
@@ -34,11 +35,44 @@ def analysed(
 ) -> Analysis:
     """From a file to an analysis, with bars; what all commands that read a prior do first."""
     known = None if how_sure is None else _uncertainty(how_sure)
-    declared = schema if isinstance(schema, Schema) else _declared(schema, by, weight)
-    with progress_bar("counting records") as show:
-        prior = Prior.from_data(data, declared, weight, by, query, min_records, thin, progress=show)
+    if is_counts(data):
+        given = None if isinstance(schema, Schema) else schema
+        counts = _counts(data, schema=given, by=by, weight=weight, query=query)
+        if isinstance(schema, Schema) and counts.schema != schema:
+            raise ValueError(
+                f"{data} has counts of another schema: count the records again with it"
+            )
+        prior = Prior.from_counts(counts, min_records, thin)
+    else:
+        prior = _counted(data, schema, by, weight, query, min_records, thin)
     with progress_bar("computing triads") as show:
         return analyze(prior, known, progress=show)
+
+
+def _counted(
+    data: str,
+    schema: Path | Schema | None,
+    by: str | None,
+    weight: str | None,
+    query: str | None,
+    min_records: int,
+    thin: Thin,
+) -> Prior:
+    known = schema if isinstance(schema, Schema) else declared(schema, by, weight)
+    with progress_bar("counting records") as show:
+        return Prior.from_data(data, known, weight, by, query, min_records, thin, progress=show)
+
+
+def is_counts(data: str) -> bool:
+    """Whether it is a file that `deptriad counts` wrote, and has no records."""
+    return data.lower().endswith(".npz")
+
+
+def _counts(data: str, **given: object) -> Counts:
+    """Counts that were kept, which have a schema and all that goes with the records."""
+    if more := [name for name, value in given.items() if value is not None]:
+        raise ValueError(f"--{more[0]} is for records, and {data} holds counts: drop it")
+    return Counts.load(data)
 
 
 def _uncertainty(text: str) -> uncertainty.Uncertainty:
@@ -48,7 +82,7 @@ def _uncertainty(text: str) -> uncertainty.Uncertainty:
         raise ValueError(f"--uncertainty {text}: {error}") from None
 
 
-def _declared(schema: Path | None, by: str | None, weight: str | None) -> Schema | None:
+def declared(schema: Path | None, by: str | None, weight: str | None) -> Schema | None:
     """The attributes that a file declares; a schema of the whole data has these columns, too."""
     if schema is None:
         return None
@@ -85,7 +119,9 @@ def attributes_of(
 ) -> tuple[str, ...]:
     """Names of the attributes, before the data is counted."""
     names: Iterable[str] = (
-        Schema.load(schema).names
+        Counts.load(data).schema.names
+        if is_counts(data)
+        else Schema.load(schema).names
         if schema
         else readers.opened(data, query).collect_schema().names()
     )

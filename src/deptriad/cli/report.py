@@ -10,7 +10,7 @@ from deptriad import report
 from deptriad.analysis.analysis import Analysis
 from deptriad.cli import options
 from deptriad.cli.app import app, progress_bar, refuse_place
-from deptriad.cli.data import analysed
+from deptriad.cli.data import analysed, is_counts
 from deptriad.data import readers
 from deptriad.planning.plan import Plan
 from deptriad.report.content import Options
@@ -62,7 +62,7 @@ def _report(
     refuse_place(out, "--out", data, schema, force=force, folders=True)
     found = analysed(data, schema, by, weight, query, how_sure, min_records, thin)
     # tables of several sources are their mean, which no records belong to
-    records = None if by else readers.opened(data, query, found.schema)
+    records = None if by or is_counts(data) else readers.opened(data, query, found.schema)
     made = write(
         found,
         out,

@@ -8,7 +8,7 @@ import os
 import zipfile
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -16,6 +16,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from deptriad.data.joint_counts import JointCounts
 from deptriad.data.schema import Schema
 from deptriad.data.table_layout import ALL, Layout
 from deptriad.utils import files
@@ -24,7 +25,9 @@ from deptriad.utils.errors import InvalidValue, Parameter
 from deptriad.utils.progress import Progress
 from deptriad.utils.text import place_of
 
-FORMAT, VERSION = "deptriad counts", 1
+FORMAT, VERSIONS = "deptriad counts", (1, 2)
+"""Version 2 has joint tables, too."""
+
 DAMAGE = (zipfile.BadZipFile, zlib.error, KeyError, EOFError, TypeError, AttributeError)
 """What a file of counts raises that is cut short, or changed."""
 
@@ -53,6 +56,7 @@ class Counts:
     cells: Integers
     weights: Floats | None = None
     by: str | None = None
+    joint: JointCounts | None = None
 
     def __post_init__(self) -> None:
         if not self.sources or len(set(self.sources)) < len(self.sources):
@@ -177,8 +181,12 @@ class Counts:
 
     def __getitem__(self, source: str) -> Counts:
         place = place_of(source, self.sources, "source")
-        weights = None if self.weights is None else self.weights[place : place + 1]
-        return Counts(self.schema, (source,), self.cells[place : place + 1], weights, self.by)
+        one = slice(place, place + 1)
+        weights = None if self.weights is None else self.weights[one]
+        joint = self.joint
+        if joint is not None:
+            joint = replace(joint, tables=tuple(table[one] for table in joint.tables))
+        return Counts(self.schema, (source,), self.cells[one], weights, self.by, joint)
 
     def __add__(self, other: Counts) -> Counts:
         if not isinstance(other, Counts):
@@ -196,12 +204,15 @@ class Counts:
         sources = tuple(sorted({*self.sources, *other.sources}))
         cells = np.zeros((len(sources), self.layout.cells), dtype=np.int64)
         weights = np.zeros(cells.shape) if self.weighted else None
-        for counts in (self, other):
-            places = [sources.index(source) for source in counts.sources]
+        own, more = (
+            [sources.index(source) for source in counts.sources] for counts in (self, other)
+        )
+        for counts, places in ((self, own), (other, more)):
             cells[places] += counts.cells
             if weights is not None and counts.weights is not None:
                 weights[places] += counts.weights
-        return Counts(self.schema, sources, cells, weights, self.by)
+        joint = self.joint.plus(other.joint, own, more, len(sources)) if self.joint else None
+        return Counts(self.schema, sources, cells, weights, self.by, joint)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Counts):
@@ -228,13 +239,16 @@ class Counts:
         """Write an .npz file: the schema and the sources as JSON, the counts as arrays; no pickle."""
         about = {
             "format": FORMAT,
-            "version": VERSION,
+            "version": VERSIONS[self.joint is not None],
             "sources": list(self.sources),
             "by": self.by,
             "weighted": self.weighted,
             "schema": self.schema.to_json(),
         }
         arrays = {"cells": self.cells} | ({} if self.weights is None else {"weights": self.weights})
+        if self.joint is not None:
+            about["joint"] = [list(places) for places in self.joint.sets]
+            arrays["joint"] = self.joint.flat()
         text = np.array(json.dumps(about))
         with files.whole(path) as partial, partial.open("wb") as file:
             np.savez_compressed(file, about=text, allow_pickle=False, **arrays)
@@ -251,13 +265,18 @@ class Counts:
         try:
             content = io.BytesIO(Path(path).read_bytes())
             with np.load(content, allow_pickle=False) as held:
-                about = files.parse_json(str(held["about"]), FORMAT, VERSION, str(path))
+                about = files.parse_json(str(held["about"]), FORMAT, VERSIONS, str(path))
                 cells = held["cells"]
                 weights = held["weights"] if about["weighted"] else None
+                flat = held["joint"] if about["version"] == 2 else None
             schema = Schema.from_json(about["schema"], f"the schema in {path}")
             if not isinstance(by := about["by"], str | None):
                 raise ValueError(f'its "by" is {by!r}, expected a name')
-            counts = cls(schema, tuple(map(str, about["sources"])), cells, weights, by)
+            sources = tuple(map(str, about["sources"]))
+            joint = None
+            if flat is not None:
+                joint = JointCounts.from_flat(schema, about["joint"], flat, len(sources))
+            counts = cls(schema, sources, cells, weights, by, joint)
             counts._check_margins()
             return counts
         except DAMAGE as error:
@@ -273,6 +292,13 @@ class Counts:
             for place, axis in ((i, -1), (j, -2)):
                 if (table.sum(axis=axis) != self.layout.single(self.cells, place)).any():
                     raise ValueError(f"its tables of {names[i]!r} and {names[j]!r} do not add up")
+        if self.joint is None:
+            return
+        for name in (names[place] for place in {each for own in self.joint.sets for each in own}):
+            (found,) = self.joint.joints([[name]])
+            # sums of weights depend on the order of adding
+            if not np.allclose(found, self.singles(name), rtol=1e-9, atol=0.0):
+                raise ValueError(f"its joint tables of {name!r} do not add up")
 
 
 def _difference(one: Schema, two: Schema) -> str:

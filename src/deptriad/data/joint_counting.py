@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 from typing import Any
@@ -18,9 +18,13 @@ from deptriad.data.counting import MOST_CELLS, sources_of, sums_by
 from deptriad.data.counts import Counts
 from deptriad.data.encoding import Encoder
 from deptriad.data.engines import Batch, engine_of
+from deptriad.data.joint_counts import USUAL_CELLS, JointCounts, kept_sets
+from deptriad.data.readers import opened_once
+from deptriad.data.schema import Schema
 from deptriad.data.table_cover import covering
 from deptriad.data.table_set import TableSet, read_off, stacked
-from deptriad.utils.arrays import Floats
+from deptriad.utils.arrays import Floats, as_whole
+from deptriad.utils.progress import Progress
 
 MOST_KEPT = 1 << 27
 """Bytes of codes that are kept in memory, so that many questions take one reading."""
@@ -37,6 +41,10 @@ class Records:
     frame: Frame
     counts: Counts
     weight: str | None = None
+
+    def knows(self, names: Sequence[str]) -> bool:
+        """Whether a table can be counted: any can, as far as there is room."""
+        return True
 
     def joints(self, wanted: Sequence[Sequence[str]]) -> list[NDArray[Any]]:
         """Counts of each list of attributes: an axis for the sources, and one for each attribute in the order given.
@@ -163,6 +171,41 @@ class Records:
                 # sums of weights depend on the order of adding
                 if not np.allclose(single, before, rtol=1e-9 if self.weight else 0.0, atol=0.0):
                     raise _changed()
+
+
+def kept_counts(
+    data: Any,
+    schema: Schema,
+    weight: str | None = None,
+    by: str | None = None,
+    query: str | None = None,
+    cells: int = USUAL_CELLS,
+    progress: Progress | None = None,
+) -> Counts:
+    """Counts with joint tables, to be saved: plans and totals are worked out from them as from records.
+
+    Parameters
+    ----------
+    data, schema, weight, by, query, progress
+        As for ``Counts.from_data``.
+    cells
+        The joint tables with the fewest cells are kept, so many cells in all; of all pairs in any case.
+
+    Examples
+    --------
+    >>> import deptriad as dt
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"a": [0, 0, 1, 1] * 20, "b": [0, 1, 0, 1] * 20, "xor": [0, 1, 1, 0] * 20})
+    >>> prior = dt.Prior.from_counts(kept_counts(frame, dt.Schema.infer(frame)))
+    >>> prior.joint(["a", "b", "xor"]).counts.tolist()
+    [[[20, 0], [0, 20]], [[0, 20], [20, 0]]]
+    """
+    ready = opened_once(data, query, schema)
+    counts = Counts.from_data(ready, schema, weight, by, progress=progress)
+    sets = kept_sets(schema, as_whole(cells, "cells", 1))
+    named = [[schema.names[place] for place in places] for places in sets]
+    tables = Records(ready.frame, counts, weight).joints(named)
+    return replace(counts, joint=JointCounts(schema, tuple(sets), tuple(tables)))
 
 
 def _changed() -> ValueError:

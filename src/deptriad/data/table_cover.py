@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations, product
-from math import isqrt, prod
+from math import comb, isqrt, prod
 
 import numpy as np
 
 ROOM = 4096
 """Cells up to which a table is let grow to hold further ones: they stay in the nearest cache while they are counted."""
+
+MOST_SETS = 50_000
+"""Sets of attributes that are listed, at most."""
 
 MOST = 1 << 22
 """Cells of all tables that are counted for the sake of pairs: 32 MiB."""
@@ -57,13 +60,34 @@ def _pairs_of_groups(sizes: Sequence[int], half: int) -> list[tuple[int, ...]]:
     return sets + [tuple(sorted(pair)) for pair in apart] or [(0,)]
 
 
+def smallest(sizes: Sequence[int], room: float) -> list[tuple[int, ...]]:
+    """The sets whose tables have the fewest cells, so many in all, of sets as large as can be listed.
+
+    Those of one attribute always.
+
+    Examples
+    --------
+    >>> smallest([2, 3, 50], 120)
+    [(0,), (0, 1), (1,), (2,)]
+    """
+    sets = list(combinations(range(len(sizes)), 1))
+    for size in range(2, len(sizes) + 1):
+        if len(sets) + comb(len(sizes), size) > MOST_SETS:
+            break
+        sets += combinations(range(len(sizes)), size)
+    cells = np.array([prod(sizes[place] for place in some) for some in sets], dtype=float)
+    order = np.argsort(cells, kind="stable")
+    few = order[np.cumsum(cells[order]) <= room]
+    return sorted({*sets[: len(sizes)], *(sets[place] for place in few)})
+
+
 def covering(
-    wanted: Sequence[Sequence[int]], sizes: Sequence[int]
+    wanted: Sequence[Sequence[int]], sizes: Sequence[int], most: int = ROOM
 ) -> tuple[list[tuple[int, ...]], list[int]]:
     """Sets of attributes, in order, such that each of the wanted ones lies within one of them; and within which.
 
     Greedy: a wanted set of the most attributes that is not covered yet, and whichever further attribute covers most of
-    the others, as long as its table keeps to ``ROOM`` cells.
+    the others, as long as its table keeps to ``most`` cells.
 
     Parameters
     ----------
@@ -71,6 +95,8 @@ def covering(
         The attributes of each table, from 0.
     sizes
         How many values each attribute has.
+    most
+        Cells up to which a set may grow.
 
     Examples
     --------
@@ -90,7 +116,7 @@ def covering(
         outside -= left @ inside
         while True:
             one_short = (outside == 1.0).astype(np.float32)
-            gain = (one_short @ left) * (1.0 - inside) * (room * values <= ROOM)
+            gain = (one_short @ left) * (1.0 - inside) * (room * values <= most)
             best = int(gain.argmax())
             if not gain[best]:
                 break

@@ -38,7 +38,8 @@ def merged(counts: Counts, min_records: int) -> tuple[Counts, list[Moved]]:
     weights = counts.weights
     if weights is not None:
         weights = _regrouped(weights, counts.layout, Layout(schema.sizes), places)
-    return Counts(schema, counts.sources, cells, weights, counts.by), moved
+    joint = counts.joint.regrouped(schema, places) if counts.joint else None
+    return Counts(schema, counts.sources, cells, weights, counts.by, joint), moved
 
 
 def _joined(place: Integers, before: Attribute, after: Attribute) -> list[int]:

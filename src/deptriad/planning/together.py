@@ -75,6 +75,8 @@ class Together:
             return []
         room, chosen = MOST_IN_ALL // len(prior.sources), []
         for key in sorted(keys, key=lambda each: (self._cells(each), each)):
+            if not prior.knows(key):
+                continue
             room -= self._cells(key)
             if len(key) > 1 and self._cells(key) <= MOST_CELLS and room >= 0:
                 chosen.append(key)

@@ -10,20 +10,17 @@ import math
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 
 from deptriad.analysis.prior import Prior
+from deptriad.data.table_cover import smallest
 from deptriad.planning import _view_kernels
 from deptriad.tables.joint import Joint
 from deptriad.utils.arrays import Floats, Integers
 
 IN_ONE_PASS = 1 << 22
 """Cells of all joint tables that are counted at once where records are not kept in memory: 32 MiB."""
-
-MOST_SETS = 50_000
-"""Joint tables that are counted at once, at most."""
 
 
 class Tables:
@@ -55,18 +52,10 @@ class Tables:
         )
 
     def _small(self) -> list[tuple[int, ...]]:
-        """The tables with the fewest cells, of sets as large as can be listed; those of one attribute always."""
-        sizes = self.prior.schema.sizes
-        sets = list(combinations(range(len(sizes)), 1))
-        for size in range(2, len(sizes) + 1):
-            if len(sets) + math.comb(len(sizes), size) > MOST_SETS:
-                break
-            sets += combinations(range(len(sizes)), size)
-        cells = np.array([math.prod(sizes[place] for place in some) for some in sets], dtype=float)
-        order = np.argsort(cells, kind="stable")
-        room = IN_ONE_PASS / len(self.prior.sources)
-        few = order[np.cumsum(cells[order]) <= room]
-        return sorted({*sets[: len(sizes)], *(sets[place] for place in few)})
+        """The tables with the fewest cells that there are, of sets as large as can be listed."""
+        names = self.prior.names
+        found = smallest(self.prior.schema.sizes, IN_ONE_PASS / len(self.prior.sources))
+        return [some for some in found if self.prior.knows([names[place] for place in some])]
 
     def _count(self, wanted: Sequence[tuple[int, ...]]) -> None:
         """Count tables in one pass."""
