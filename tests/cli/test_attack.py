@@ -37,11 +37,23 @@ def run(capsys, monkeypatch, tmp_path):
 def test_the_table(run):
     code, output, errors = run("--seed", "1")
     assert (code, errors) == (0, "")
-    for said in ("target", "macro-F1", "baseline", "ceiling", "odds allowed", "audit"):
+    for said in (
+        "target",
+        "accuracy",
+        "commonest",
+        "macro-F1",
+        "balanced",
+        "baseline",
+        "ceiling",
+        "odds allowed",
+        "audit",
+    ):
         assert said in output
     lines = [line.split() for line in output.splitlines() if line.strip()]
-    assert [line[0] for line in lines[-4:]] == ["a", "b", "c", "mean"]
-    assert [line[-1] for line in lines[-4:-1]] == ["holds"] * 3
+    start = next(place for place, line in enumerate(lines) if line[0] == "a")
+    assert [line[0] for line in lines[start : start + 4]] == ["a", "b", "c", "mean"]
+    assert [line[-1] for line in lines[start : start + 3]] == ["holds"] * 3
+    assert lines[start + 4][:2] == ["In", "words:"]
     assert run("--seed", "1")[1] == output
     assert run("--seed", "2")[1] != output
 

@@ -10,6 +10,7 @@ from itertools import product
 from typing import Any
 
 from deptriad.attacks.audit import Audit
+from deptriad.attacks.lesson import lesson
 from deptriad.attacks.score import Score, mean_score
 from deptriad.data.results import ByTarget, Framed, columns_of
 from deptriad.utils import html_table
@@ -132,6 +133,7 @@ class AttackResult(Framed):
                 *aligned(rows),
                 f"allowed: {_nats(self.allowed)}: {self.why}",
                 *(_audit_words(audit) for audit in audits),
+                *lesson([self]),
             ]
         )
 
@@ -218,7 +220,7 @@ class AttackResults(ByTarget[AttackResult]):
 
     def facts(self) -> dict[str, Any]:
         """Plain numbers, lists and text, ready for JSON."""
-        scores = {"aia": self.score, "baseline": self.baseline, "ceiling": self.ceiling}
+        scores = {"aia": self.score} | {guess: getattr(self, guess) for guess in BESIDE}
         return dict(spelt(scores | {"holds": self.holds, "targets": list(self.values())}))
 
     def columns(self) -> dict[str, list[Any]]:
@@ -226,7 +228,7 @@ class AttackResults(ByTarget[AttackResult]):
         every = list(self.values())
         columns: dict[str, list[Any]] = {"target": list(self)}
         columns |= _columns(each.score for each in every)
-        for guess, name in product(("baseline", "ceiling"), ("macro_f1", "accuracy")):
+        for guess, name in product(BESIDE, ("macro_f1", "accuracy")):
             scores = [getattr(each, guess) for each in every]
             columns[f"{guess}_{name}"] = [getattr(score, name, math.nan) for score in scores]
         columns |= columns_of(every, ["allowed"])
@@ -235,11 +237,21 @@ class AttackResults(ByTarget[AttackResult]):
 
     def rows(self) -> list[tuple[str, ...]]:
         """The cells of the table that is printed: a heading, the targets, their mean."""
-        found = [HEADINGS]
+        found: list[tuple[str, ...]] = [HEADINGS]
         for name, each in self.items():
             said = "holds" if each.audit.holds else "BROKEN"
             found.append((printable(name), *_compared(each), f"×{times(each.allowed)}", said))
         return [*found, ("mean (AIA)", *_compared(self), "", "")]
+
+    @cached_property
+    def balanced(self) -> Score:
+        """The mean over all targets of the guess of the value whose odds rose most."""
+        return mean_score(result.balanced for result in self.values())
+
+    @cached_property
+    def majority(self) -> Score:
+        """The mean over all targets of always guessing the commonest value."""
+        return mean_score(result.majority for result in self.values())
 
     def notes(self) -> list[str]:
         """What is to be known beside the table."""
@@ -249,6 +261,7 @@ class AttackResults(ByTarget[AttackResult]):
         return [
             f"{printable(one.attacker)} guesses each target from {seen}; {one.train:,} records to learn from, "
             f"{one.evaluation:,} others to guess; {one.level:g} intervals",
+            *lesson(self.values()),
             *failed,
         ]
 
@@ -261,10 +274,18 @@ class AttackResults(ByTarget[AttackResult]):
         return "\n".join([first, *aligned(self.rows()), *rest])
 
 
-def _compared(each: AttackResult | AttackResults) -> tuple[str, str, str]:
-    """Macro-F1 of the attacker, of the better guess without reports, and of the ceiling."""
+def _compared(each: AttackResult | AttackResults) -> tuple[str, ...]:
+    """What the attacker reaches, each beside the better guess without reports; and the ceiling."""
     ceiling = "" if each.ceiling is None else f"{each.ceiling.macro_f1:.3f}"
-    return each.score.words[0], f"{each.baseline.macro_f1:.3f}", ceiling
+    accuracy = (f"{guess.accuracy:.3f}" for guess in (each.score, each.majority))
+    macro_f1 = (f"{guess.macro_f1:.3f}" for guess in (each.balanced, each.baseline))
+    return *accuracy, each.score.words[0], *macro_f1, ceiling
 
 
-HEADINGS = ("target", "macro-F1", "baseline", "ceiling", "odds allowed", "audit")
+HEADINGS = (
+    *("target", "accuracy", "commonest", "macro-F1", "balanced", "baseline", "ceiling"),
+    *("odds allowed", "audit"),
+)
+
+BESIDE = ("balanced", "majority", "baseline", "ceiling")
+"""Guesses beside the attack in the frame of many."""

@@ -103,6 +103,7 @@ def attack(
     ceiling       0.799 [0.781, 0.817]  0.804 [0.786, 0.822]
     allowed: odds may rise 2.780 times (1.023 nats): the certified total of what is seen, by these records' own tables
     audit: holds, 0.860 nats are proven to be attained
+    In words: of 100 people the attacker is right about smokes for 74 (the commonest answer: 59).
     """
     how = (attacker, own, train, analysis, ceiling, level, sample, rng, progress)
     return attack_all(records, strategy, [target], *how)[target]
