@@ -29,8 +29,8 @@ def lesson(results: Iterable[AttackResult]) -> list[str]:
         parts.append(f"of 100 people the attacker is right about {', '.join(named)}{left}")
     if rare:
         parts.append(
-            f"about {_named(rare)} it is right no more often than the commonest answer, but tells rare values better than "
-            "a guess without reports"
+            f"about {_named(rare)} it is right no more often than the commonest answer, but tells rare values better "
+            "than a guess without reports"
         )
     if none:
         parts.append(f"about {_named(none)} it has learnt nothing that chance does not explain")
