@@ -75,6 +75,8 @@ def test_health_page_and_nothing_else(port, plan):
     with urllib.request.urlopen(f"{place}/") as page:
         assert page.read().decode() == PAGE
         assert page.url == f"{place}/survey.html"
+        assert page.headers["content-security-policy"] == "frame-ancestors 'none'"
+        assert page.headers["x-content-type-options"] == "nosniff"
     for path in ("/../plan.json", "/%2e%2e/plan.json", "/reports.db"):
         with pytest.raises(urllib.error.HTTPError, match="404"):
             urllib.request.urlopen(f"{place}{path}")

@@ -2,6 +2,9 @@
 
 import json
 import re
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -292,6 +295,34 @@ def test_a_survey_by_invitation_asks_for_it(visit, survey, tmp_path):
         by_link.send()
         assert by_link.shown() == "done"
         assert two not in "".join([*by_link.requests, *by_link.sent])
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """Serves files, and says nothing."""
+
+    def log_message(self, *_):
+        pass
+
+
+def test_a_page_on_another_site_sends_where_it_may(visit, survey, tmp_path):
+    survey.save(tmp_path / "plan.json")
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(tmp_path)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    site = f"http://127.0.0.1:{server.server_port}"
+    text = (tmp_path / "plan.json").read_text()
+    try:
+        for origin, arrives in ((site, True), ("https://other.example", False)):
+            store = str(tmp_path / f"{arrives}.db")
+            with collector.running(tmp_path / "plan.json", store, "--origin", origin) as (port, _):
+                page = survey_page.page(survey, text, f"http://127.0.0.1:{port}/reports")
+                (tmp_path / "survey.html").write_text(page)
+                own = visit(f"{site}/survey.html").answer()
+                own.send()
+                assert own.shown() == ("done" if arrives else "review")
+                assert len(collector.stored_reports(f"sqlite:///{store}")) == arrives
+    finally:
+        server.shutdown()
+        server.server_close()
 
 
 def written(folder, plan, **how):

@@ -209,7 +209,7 @@ def service(plan: Any, store: Store, settings: Settings | None = None) -> ASGIAp
         routes.append(Route("/estimates", collector.estimates))
     if own.page is not None:
         routes.append(Route("/", lambda request: RedirectResponse(f"/{PAGE}")))
-        routes.append(Mount("/", StaticFiles(directory=own.page)))
+        routes.append(Mount("/", _Page(directory=own.page)))
     allowed = Middleware(
         CORSMiddleware,
         allow_origins=list(own.origins),
@@ -219,6 +219,17 @@ def service(plan: Any, store: Store, settings: Settings | None = None) -> ASGIAp
     return Starlette(
         routes=routes, middleware=[allowed] if own.origins else [], lifespan=collector.running
     )
+
+
+class _Page(StaticFiles):
+    """The files of the page, which no other page may show in a frame of its own."""
+
+    def file_response(self, *args: Any, **kwargs: Any) -> Response:
+        response = super().file_response(*args, **kwargs)
+        response.headers["content-security-policy"] = "frame-ancestors 'none'"
+        response.headers["x-content-type-options"] = "nosniff"
+        response.headers["referrer-policy"] = "no-referrer"
+        return response
 
 
 def _answer(status: int, content: Any, **headers: str) -> Response:
