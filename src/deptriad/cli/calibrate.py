@@ -92,6 +92,14 @@ def _calibrate(
         MechanismName,
         typer.Option(help="What reports each answer; auto is the more exact of grr and olh."),
     ] = "auto",
+    halves: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            help="Plan on one half of DATA and check on the other, so often: how far a pilot of few records can be "
+            "trusted.",
+        ),
+    ] = 0,
     users: options.Users = 100_000,
     schema: options.SchemaFile = None,
     by: options.By = None,
@@ -137,6 +145,7 @@ def _calibrate(
             **limits,
             mechanism=mechanism,
             users=users,
+            halves=halves,
             progress=show,
         )
     made.save(plan)

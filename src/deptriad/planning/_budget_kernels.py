@@ -23,6 +23,22 @@ def products(factors: Floats, out: Floats) -> None:
 
 
 @compiled(nogil=True)
+def sums_with(terms: Floats, out: Floats) -> None:
+    """Σ of the terms of all sets that have a place, for each place; the terms are used up.
+
+    The sets with the first place are the upper half; added to the lower half, that place is summed out.
+    """
+    half = terms.size
+    for place in range(out.size):
+        half //= 2
+        total = 0.0
+        for low in range(half):
+            total += terms[half + low]
+            terms[low] += terms[half + low]
+        out[place] = total
+
+
+@compiled(nogil=True)
 def largest_factor(
     above: Floats, below: Floats, promise: Floats, shape: Floats, most: float
 ) -> float:
@@ -76,14 +92,12 @@ def merit(
     by_z = (c1 + 2.0 * c2 * z) / kept**2 + 2.0 * (c1 * z + c2 * z * z) / kept**3
     elastic = z * by_z / moment * epsilon  # d ln(1/m) / dx
     products(1.0 / moment, product)
+    term = np.empty(product.size)
     gain = 0.0
-    slope[:] = 0.0
-    for some in range(1, product.size):
-        term = worth[some] * product[some]
-        gain += term
-        for place in range(count):
-            if (some >> (count - 1 - place)) & 1:
-                slope[place] += term
+    for some in range(product.size):
+        term[some] = worth[some] * product[some]
+        gain += term[some]
+    sums_with(term, slope)
     for place in range(count):
         slope[place] *= elastic[place] / gain
     value = np.log(gain)
@@ -99,12 +113,9 @@ def merit(
         room = 1.0 - np.log(top / bottom) / promise[row]
         if not room > 0.0:
             return -np.inf
-        part[:] = 0.0
-        for some in range(1, product.size):
-            term = product[some] * (above[row, some] / top - below[row, some] / bottom)
-            for place in range(count):
-                if (some >> (count - 1 - place)) & 1:
-                    part[place] += term
+        for some in range(product.size):
+            term[some] = product[some] * (above[row, some] / top - below[row, some] / bottom)
+        sums_with(term, part)
         value += barrier * np.log(room)
         for place in range(count):
             slope[place] -= barrier * part[place] * elastic[place] / (promise[row] * room)

@@ -92,20 +92,26 @@ def joint_gain(table: Floats, first: Integers, odds: Floats) -> float:
 @compiled(nogil=True)
 def matches(table: Floats, column: int, cell: int, sizes: Integers, out: Floats) -> None:
     """p(u_C = y_C | x) for all sets C of axes, as binary numbers, the last axis lowest: y a cell, x a column."""
-    axes = sizes.size
-    for other in range(table.shape[0]):
-        same, left, right, bit = 0, cell, other, 1
-        for axis in range(axes - 1, -1, -1):
-            if left % sizes[axis] == right % sizes[axis]:
-                same |= bit
-            left //= sizes[axis]
-            right //= sizes[axis]
-            bit *= 2
-        out[same] += table[other, column]
-    # those that match in more places match in fewer, too
-    bit = 1
-    for _ in range(axes):
-        for some in range(out.size):
-            if not some & bit:
-                out[some] += out[some | bit]
-        bit *= 2
+    now = np.empty(table.shape[0])
+    for other in range(now.size):
+        now[other] = table[other, column]
+    # axis by axis, the last one first: all of its values summed, then its own value
+    done = size = 1
+    rest, left = now.size, cell
+    for axis in range(sizes.size - 1, -1, -1):
+        size = sizes[axis]
+        rest //= size
+        own = left % size
+        left //= size
+        then = np.empty(rest * 2 * done)
+        for before in range(rest):
+            for some in range(done):
+                total = 0.0
+                for value in range(size):
+                    total += now[(before * size + value) * done + some]
+                then[before * 2 * done + some] = total
+                then[(before * 2 + 1) * done + some] = now[(before * size + own) * done + some]
+        now = then
+        done *= 2
+    for some in range(done):
+        out[some] = now[some]

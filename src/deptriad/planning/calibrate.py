@@ -8,12 +8,14 @@ from typing import Any, Literal
 from deptriad.analysis.analysis import Analysis
 from deptriad.data.schema import Schema
 from deptriad.mechanisms import expected_error
+from deptriad.planning import pilot
 from deptriad.planning.plan import Guarantee, Objective, Plan
 from deptriad.planning.plan_checks import NUMBERS
 from deptriad.planning.view_wishes import ViewWishes, refuse_for_all
 from deptriad.planning.wishes import Wishes
 from deptriad.tables import uncertainty
 from deptriad.utils.arrays import as_whole
+from deptriad.utils.errors import Parameter
 from deptriad.utils.progress import Progress
 
 
@@ -32,6 +34,7 @@ def calibrate(
     upper: Mapping[str, float] | None = None,
     mechanism: str | Mapping[str, str] = "auto",
     users: int = 100_000,
+    halves: int = 0,
     progress: Progress | None = None,
 ) -> Plan:
     """A plan under which nothing that a person reports tells more about any attribute than was promised.
@@ -81,6 +84,9 @@ def calibrate(
         the one of GRR and OLH with the smaller error at its budget. Other than "auto" for views="all" only.
     users
         How many will answer, for the errors that the plan states.
+    halves
+        How often to plan on one half of the records and to check on the other: ``plan.pilot`` then says how often and
+        by how much a promise was passed. For a pilot of few records; each takes about as long as the plan.
     progress
         Called with the number of steps done, and None; or how many there are at most.
 
@@ -112,6 +118,16 @@ def calibrate(
     True
     """
     as_whole(users, "users", 1)
+    if as_whole(halves, Parameter("halves"), 0):
+        limits = {"fixed": fixed, "lower": lower, "upper": upper, "mechanism": mechanism}
+        wanted = {"marginals": marginals, "together": together, "weights": weights}
+        wishes: dict[str, Any] = limits | wanted | {"views": views, "users": users}
+
+        def planned(some: Analysis | Schema, progress: Progress | None = None) -> Plan:
+            return calibrate(some, total, objective, guarantee, **wishes, progress=progress)
+
+        plan = planned(analysis, progress=progress)
+        return pilot.tried(plan, analysis, halves, planned)
     if views == "all" and not isinstance(analysis, Schema):
         refuse_for_all(marginals, together, weights)
         limits = {"fixed": fixed, "lower": lower, "upper": upper}

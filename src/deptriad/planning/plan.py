@@ -16,6 +16,7 @@ from deptriad.data.coded_records import coded_frame
 from deptriad.data.schema import Schema
 from deptriad.planning import plan_checks, plan_file, plan_words
 from deptriad.planning.comparison import Comparison, compare
+from deptriad.planning.pilot import Pilot
 from deptriad.planning.plan_words import PROMISES
 from deptriad.planning.witnessed import Check, check
 from deptriad.tables import uncertainty
@@ -67,7 +68,7 @@ class Plan:
     users
         How many are to answer.
     facts
-        About the prior: how many sources, whether weighted, what was done about thin values.
+        About the prior: how many sources, whether weighted, what was done about thin values; what ``pilot`` found.
     marginals, weights
         What the views were chosen for, and how much each of these marginals matters.
     optimality
@@ -143,6 +144,7 @@ class Plan:
             if not isinstance(self.uncertainty, str):
                 raise ValueError(f"uncertainty is {self.uncertainty!r}, expected text or null")
             uncertainty.from_text(self.uncertainty)
+        Pilot.of(self.facts)
         plan_checks.refuse_views(self)
         for what in ("total", "totals"):
             each = by_name(getattr(self, what), self.names, what, lambda value, _: value)
@@ -192,6 +194,11 @@ class Plan:
             self.schema.index(name)
         known = math.fsum(view.share * view.precision(wanted, self.schema) for view in self.views)
         return math.sqrt(1.0 / (known * self.users)) if known else math.inf
+
+    @property
+    def pilot(self) -> Pilot | None:
+        """What became of plans from one half of the records on the other half; None if ``calibrate`` was not asked."""
+        return Pilot.of(self.facts)
 
     @property
     def names(self) -> tuple[str, ...]:

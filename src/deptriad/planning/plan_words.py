@@ -69,6 +69,8 @@ def summary(plan: Plan) -> list[str]:
     if plan.uncertainty is not None:
         chosen = plan.facts.get("values_chosen_from_the_records")
         lines.append(uncertainty.in_words(uncertainty.from_text(plan.uncertainty), chosen))
+    if plan.pilot is not None:
+        lines.append(plan.pilot.words)
     if len(plan.views) > MOST_SHOWN:
         lines.append(f"the {MOST_SHOWN} views with the largest shares:")
     return lines

@@ -154,16 +154,21 @@ class Pricing:
         level: Iterable[Names] = combinations(names, 2)
         if len(set(self.promises)) > 1:
             level = [*((name,) for name in names), *level]
-        done: set[Names] = set()
+        apart: dict[Names, bool] = {}
         for _ in range(2, self.most + 1):
             gains: list[tuple[float, Names]] = []
             for some in level:
-                if some in done or not self._small(some):
+                if some in apart or not self._small(some):
                     continue
-                done.add(some)
-                gain, view = self._priced(some, price)
-                if gain > value and self.allowed(view.attributes):
-                    found.append((gain, view))
+                # where parts gain most without one of their attributes, so does the whole, as a rule
+                parts = combinations(some, len(some) - 1)
+                apart[some] = sum(not apart.get(part, True) for part in parts) <= 1
+                gain = 0.0
+                if apart[some]:
+                    gain, view = self._priced(some, price)
+                    apart[some] = len(view.attributes) == len(some)
+                    if gain > value and self.allowed(view.attributes):
+                        found.append((gain, view))
                 gains.append((max(gain, self._as_one(some, price)), some))
             gains.sort(key=lambda each: (-each[0], each[1]))
             best = [some for _, some in gains[: WIDTH * len(names)]]
@@ -232,7 +237,9 @@ class Pricing:
         """What one joint value gains, where the promise allows it more than the smallest promise."""
         if names not in self.seen and len(names) > 1:
             self.seen.add(names)
-            epsilon = self._search(names).told.largest_joint_budget(self.promises, PUBLIC)
+            known = self.known.get(names)
+            told = known.told if known else self.tables.told(self._places(names))
+            epsilon = told.largest_joint_budget(self.promises, PUBLIC)
             if epsilon > self.promises.min():
                 view = View.of_one_value(names, epsilon, "grr")
                 self.joint[names] = view, self.workload.precision(view)
