@@ -45,6 +45,29 @@ def test_without_data_all_is_added(run, two_plans):
     assert all(row["told"] <= row["plain"] for row in found["attributes"])
 
 
+def test_what_may_be_asked_next(run, two_plans, tmp_path):
+    arguments = (
+        "spent",
+        two_plans[0],
+        "--data",
+        "coins.csv",
+        "--next",
+        "second",
+        "--next",
+        "differ",
+    )
+    found = strict_json(run(*arguments, "--json")[1])
+    plan = dt.Plan.load(tmp_path / two_plans[0])
+    analysis = dt.analyze(dt.Prior.from_data(tmp_path / "coins.csv", plan.schema))
+    spent = plan.spent([plan], analysis)
+    assert found["next"] == {name: spent.largest(name) for name in ("second", "differ")}
+    assert found["left"] == 0.0
+    assert "may be asked by itself with ε of" in run(*arguments)[1]
+    code, _, errors = run("spent", two_plans[0], "--next", "frist")
+    assert code == 1
+    assert "there is no attribute 'frist': did you mean 'first'" in one_line(errors)
+
+
 def test_help_and_what_is_refused(run, two_plans):
     code, output, _ = run("spent", "--help")
     assert code == 0

@@ -261,6 +261,31 @@ def test_what_is_left_may_be_asked_of_anything(rng):
             assert truth <= oracle.decimal(4.0)
 
 
+def test_the_largest_budget_of_one_more_answer(rng):
+    """It keeps every promise, a larger one does not, and it is no less than what may be asked of anything."""
+    counts, views = drawn_counts(rng), drawn_views(rng, most=1)
+    analysis = analysis_of(counts)
+    spent = plan_of(analysis, total=3.0).spent(views, analysis)
+    for mechanism in ("any", "grr"):
+        name = str(rng.choice(NAMES))
+        most = spent.largest(name, mechanism)
+        assert spent.left <= most <= 3.0
+        more = [dt.Asked(grr(name, epsilon=epsilon)) for epsilon in (most, most * 1.01) if epsilon]
+        if most > spent.left:
+            assert spent.after(more[0]).kept
+        if mechanism == "grr" and most < 3.0:
+            assert not spent.after(more[-1]).kept
+
+
+def test_an_answer_that_tells_nothing_may_be_asked_when_all_else_is_used_up():
+    counts = np.einsum("ab,c->abc", np.array([[8, 1], [1, 8]]), np.array([1, 2, 3]))
+    analysis = analysis_of(counts)
+    spent = plan_of(analysis, total=1.0).spent([{"a": 1.0}], analysis)
+    assert spent.left == 0.0
+    assert spent.largest("c") == 1.0
+    assert spent.largest("b") < 0.1
+
+
 # --- over time --------------------------------------------------------------------------------------------------------
 
 

@@ -31,6 +31,14 @@ def _spent(
         list[str] | None,
         options.numbers("An answer that was released besides, by any mechanism of that ε."),
     ] = None,
+    following: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--next",
+            help="An answer that may be asked next: show the largest ε that keeps every promise. May be repeated.",
+            metavar="NAME",
+        ),
+    ] = None,
     data: Annotated[
         str | None,
         typer.Option(
@@ -61,6 +69,7 @@ def _spent(
         )
     with progress_bar("putting reports together"):
         found = first.spent([*opened, *([besides] if besides else [])], analysis)
+        nexts = {name: found.largest(name) for name in following or ()}
     if as_json:
         show_json(
             {
@@ -70,13 +79,14 @@ def _spent(
                 ],
                 "left": found.left,
                 "broken": found.broken,
+                "next": nexts,
             }
         )
         return
-    _show(found)
+    _show(found, nexts)
 
 
-def _show(found: Spent) -> None:
+def _show(found: Spent, nexts: dict[str, float]) -> None:
     screen = console()
     table = number_table(["answer", "by"], ["told", "sum of ε", "promise", "left"])
     for name, told in found.items():
@@ -91,3 +101,8 @@ def _show(found: Spent) -> None:
     screen.print(table, end="")
     for line in found.meaning:
         screen.print(escape(line), soft_wrap=True)
+    for name, epsilon in nexts.items():
+        screen.print(
+            f"{escape(printable(name))} may be asked by itself with ε of {rounded_down(epsilon)}.",
+            soft_wrap=True,
+        )

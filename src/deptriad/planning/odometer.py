@@ -267,9 +267,10 @@ def reading(
         tuple(odometer.told(name) for name in plan.names),
         {name: float(each) for name, each in plan.total.items()},
         len(entries),
-        len(odometer.times),
+        tuple(odometer.times),
         tuple(moving),
         analysis.certainty if analysis else "",
+        lambda entry: reading(plan, [*entries, entry], analysis, chains, anew),
     )
 
 

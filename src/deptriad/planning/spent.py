@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from deptriad.collection.view import View
 from deptriad.data.results import Framed, named
+from deptriad.planning.history import ANY, Asked
 from deptriad.utils import html_table
 from deptriad.utils.rounding import sum_up
 from deptriad.utils.text import aligned, printable, rounded_down, rounded_up
+
+MOST_EPSILON = 100.0
+"""More than anybody asks with: where ``largest`` ends for an attribute that is public."""
+
+LEAST_EPSILON = 1e-6
+"""Less than anybody asks with: ``largest`` looks no closer."""
 
 MEANING = {
     "nothing asked": "",
@@ -59,27 +67,33 @@ class Spent(Framed, Mapping[str, Told]):
         What is told about each attribute.
     promises
         What was promised for each.
-    asked, times
-        How many entries the history has, and of how many times they are.
+    asked
+        How many entries the history has.
+    times
+        Of which times they are.
     changing
         The attributes whose answers change.
     certainty
         How far the tables are trusted, in words; empty where there are none.
+    again
+        What makes the same of further entries.
 
     Examples
     --------
     >>> import deptriad as dt
-    >>> plan = dt.calibrate(dt.Schema([dt.Attribute("sex", ["f", "m"], missing="error")]), 2.0)
-    >>> plan.spent([plan.views[0]])["sex"].most
-    2.0
+    >>> plan = dt.calibrate(dt.Schema([dt.Attribute("sex", ["f", "m"], missing="error")]), total=3.0)
+    >>> spent = plan.spent([{"sex": 1.0}])
+    >>> spent.left, spent.after({"sex": 2.0}).kept, spent.after({"sex": 2.5}).kept
+    (2.0, True, False)
     """
 
     entries: tuple[Told, ...]
     promises: Mapping[str, float]
     asked: int = 0
-    times: int = 0
+    times: tuple[int, ...] = ()
     changing: tuple[str, ...] = ()
     certainty: str = ""
+    again: Callable[[Any], Spent] | None = field(default=None, compare=False)
 
     def __getitem__(self, target: str) -> Told:
         return named({each.target: each for each in self.entries}, target, "attribute")
@@ -104,8 +118,7 @@ class Spent(Framed, Mapping[str, Told]):
     def left(self) -> float:
         """Further reports of a person may have ε of this in all, whatever they are about, and every promise is kept.
 
-        Rounded down; 0 where a promise is used up. More may be possible: ask ``plan.spent`` with what is intended as a
-        further entry.
+        Rounded down; 0 where a promise is used up. More may be possible: see ``after`` and ``largest``.
         """
         return min(map(self.left_of, self), default=math.inf)
 
@@ -116,6 +129,43 @@ class Spent(Framed, Mapping[str, Told]):
         if 0.0 < left < math.inf and sum_up([told.most, left]) > promise:
             left = math.nextafter(left, 0.0)
         return max(left, 0.0)
+
+    def after(self, entry: Any) -> Spent:
+        """The same once this will have been asked, too: an entry of a history."""
+        if self.again is None:
+            raise ValueError("this was made without a history: ask plan.spent(history)")
+        return self.again(entry)
+
+    def largest(self, name: str, mechanism: str = "any", time: int | None = None) -> float:
+        """The largest ε with which one more answer may be asked by itself, so that every promise is kept.
+
+        Parameters
+        ----------
+        name
+            The attribute.
+        mechanism
+            What will report it; by default whatever has that ε.
+        time
+            When; by default at the last time of the history.
+
+        Returns
+        -------
+        float
+            A budget for which ``after`` says that all is kept, within 0.1 % of the largest; ``left`` if that is more.
+        """
+        promise = self.promises[self[name].target]
+        when = max(self.times, default=1) if time is None else time
+
+        def keeps(epsilon: float) -> bool:
+            return self.after(_one(name, epsilon, mechanism, when)).kept
+
+        low, high = self.left, min(promise, MOST_EPSILON)
+        if high <= low or keeps(high):
+            return max(low, high)
+        while high - low > max(1e-3 * high, LEAST_EPSILON):
+            middle = (low + high) / 2.0
+            low, high = (middle, high) if keeps(middle) else (low, middle)
+        return low
 
     def columns(self) -> dict[str, list[Any]]:
         """Columns of the frame, a row for each attribute: attribute, told, by, time, plain, promise, left."""
@@ -150,7 +200,7 @@ class Spent(Framed, Mapping[str, Told]):
         return rows
 
     def _above(self) -> list[str]:
-        times = f" at {self.times} times" if self.times > 1 else ""
+        times = f" at {len(self.times)} times" if len(self.times) > 1 else ""
         return [
             f"what {self.asked} collection{'s' * (self.asked != 1)}{times} told of one person at most, in nats"
         ]
@@ -180,3 +230,10 @@ class Spent(Framed, Mapping[str, Told]):
 
     def _repr_html_(self) -> str:
         return html_table.table(self._rows(), self._above(), below=self.meaning)
+
+
+def _one(name: str, epsilon: float, mechanism: str, time: int) -> Asked:
+    """One answer, asked by itself."""
+    if mechanism == ANY:
+        return Asked({name: epsilon}, time)
+    return Asked(View.of_one_value([name], epsilon, mechanism), time)
