@@ -458,6 +458,16 @@ def test_it_speaks_german_and_whatever_it_is_given(visit, survey, tmp_path):
         assert parts(text) == parts(both["de"][key]), key
 
 
+def test_any_language_that_has_all_words(visit, survey, tmp_path):
+    words = json.loads(survey_page.asset("words.json"))["en"] | {
+        "next": "Que le hasard change mes réponses"
+    }
+    own = visit(written(tmp_path, survey, language="fr-CA", words=words))
+    assert own.page.locator("#next").inner_text() == words["next"]
+    with pytest.raises(ValueError, match="the language is 'fr_CA', expected a tag"):
+        survey_page.page(survey, survey.to_json(), language="fr_CA", words=words)
+
+
 def parts(text):
     """What a text leaves to be filled in."""
     return set(re.findall(r"\{\w+\}", text)) if isinstance(text, str) else text

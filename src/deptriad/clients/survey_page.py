@@ -19,6 +19,9 @@ from deptriad.utils.text import closest, surety
 LANGUAGES = ("en", "de")
 """Of the page's own words."""
 
+TAG = re.compile("[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
+"""What a language is called in HTML."""
+
 PLAIN = re.compile(
     r"/(?!/)[\w./~%+-]*|(https?)://([\w.-]+|\[[\da-f:]+\])(:\d+)?(/[\w./~%+-]*)?", re.ASCII
 )
@@ -97,6 +100,8 @@ def in_words(plan: Plan, language: str, words: Mapping[str, Any] | None = None) 
         raise ValueError(f"the words have {unknown[0]!r}: {closest(unknown[0], list(every['en']))}")
     if lacking := [key for key in every["en"] if key not in known | given]:
         refuse_other(language, LANGUAGES, f"without words for {lacking[0]!r}, the language")
+    if not TAG.fullmatch(language):
+        raise ValueError(f"the language is {language!r}, expected a tag such as en, fr or pt-BR")
     for key in given:
         same = type(every["en"][key])
         if not isinstance(given[key], same):
