@@ -39,6 +39,15 @@ def test_invitations_are_written_and_reports_of_the_store_are_estimated(run, pla
     assert written.read_text().split() == invitations
 
 
+def test_a_page_of_another_plan_is_refused(run, plan, tmp_path):
+    other = collector.survey("olh")
+    other.save(tmp_path / "other.json")
+    assert run("client", "other.json", "--out", "survey")[0] == 0
+    code, _, errors = run("collect", "plan.json", "--page", "survey")
+    assert code == 1
+    assert "written for another plan: run `deptriad client` with this one" in one_line(errors)
+
+
 @pytest.mark.parametrize(
     "options, said",
     [

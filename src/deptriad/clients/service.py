@@ -27,6 +27,8 @@ from deptriad.clients.group_commit import Busy, GroupCommit
 from deptriad.clients.store import Outcome, Store, Submission
 from deptriad.clients.wire import Wire
 from deptriad.collection.marginal import estimates
+from deptriad.collection.split import as_strategy
+from deptriad.planning.plan import Plan
 from deptriad.utils.arrays import as_whole
 
 if TYPE_CHECKING:
@@ -201,6 +203,7 @@ def service(plan: Any, store: Store, settings: Settings | None = None) -> ASGIAp
     """The ASGI application of a plan's collector; the store stays open when it ends."""
     own = settings or Settings()
     collector = Collector(plan, store, own)
+    _refuse_page_of_another(own.page, collector.wire)
     routes: list[BaseRoute] = [
         Route("/reports", collector.reports, methods=["POST"]),
         Route("/health", collector.health),
@@ -219,6 +222,17 @@ def service(plan: Any, store: Store, settings: Settings | None = None) -> ASGIAp
     return Starlette(
         routes=routes, middleware=[allowed] if own.origins else [], lifespan=collector.running
     )
+
+
+def _refuse_page_of_another(page: Path | None, wire: Wire) -> None:
+    """A page of another plan, whose reports would all be refused: `deptriad client` puts the plan beside it."""
+    beside = page / "plan.json" if page else None
+    if beside and beside.is_file():
+        other = as_strategy(Plan.load(beside)).fingerprint
+        if other != wire.strategy.fingerprint:
+            raise ValueError(
+                f"the page is {page}, which was written for another plan: run `deptriad client` with this one"
+            )
 
 
 class _Page(StaticFiles):
