@@ -388,6 +388,17 @@ def test_anew_would_be_wrong_of_what_stays(dependent):
         plan.spent(asked, analysis, chains=moving, anew="b")
 
 
+def test_a_plan_says_nothing_about_answers_of_other_times(dependent):
+    """Tomorrow's answer may be today's answer to another question."""
+    analysis, plan = dependent
+    spent = plan.spent([plan], chains={"b": None})
+    assert spent["b"].most == spent["b"].plain
+    assert spent["a"].by == "plan's own"
+    known = plan.spent([plan], analysis, chains={"b": None, "c": None})
+    assert known["b"].time is None
+    assert "other" in repr(known)
+
+
 def test_the_same_answer_for_ever_stays_below_its_limit(dependent):
     analysis, plan = dependent
     chain = dt.Chain([[0.6, 0.4], [0.4, 0.6]], "stationary")

@@ -157,8 +157,11 @@ class Odometer:
         return min(ways, key=_first)
 
     def _by_files(self, target: str) -> list[tuple[float, str]]:
-        """What each plan says in its file, and all that was asked besides in full; only without an analysis."""
-        if self.together is not None or (target in self.chains and len(self.times) > 1):
+        """What each plan says in its file, and all that was asked besides in full; only without an analysis.
+
+        It says nothing about answers of other times.
+        """
+        if self.together is not None or target in self.chains:
             return []
         largest = [max(map(plain, each)) for each in self.choices]
         found = []

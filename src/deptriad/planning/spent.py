@@ -47,7 +47,8 @@ class Told(NamedTuple):
     plain
         The sum of all ε.
     time
-        Of an attribute that changes: the time about whose answer most is told.
+        Of an attribute that changes: the time about whose answer most is told, None for any time when nothing was
+        asked.
     """
 
     target: str
@@ -185,7 +186,7 @@ class Spent(Framed, Mapping[str, Told]):
         rows: list[tuple[str, ...]]
         rows = [("attribute", "told", "by", *when[0], "sum of ε", "promise", "left")]
         for each in self.entries:
-            time = (("–" if each.time is None else str(each.time)),) if self.changing else ()
+            time = (_when(each.time, each.target in self.changing),) if self.changing else ()
             rows.append(
                 (
                     printable(each.target),
@@ -237,3 +238,8 @@ def _one(name: str, epsilon: float, mechanism: str, time: int) -> Asked:
     if mechanism == ANY:
         return Asked({name: epsilon}, time)
     return Asked(View.of_one_value([name], epsilon, mechanism), time)
+
+
+def _when(time: int | None, changes: bool) -> str:
+    """The time of an answer; "other" is any time when nothing was asked."""
+    return str(time) if time is not None else "other" if changes else "–"
