@@ -378,6 +378,16 @@ def test_a_chain_bounds_what_is_told_of_its_answer_and_anew_what_all_else_tells(
     assert spent["a"].most <= own["a"].most + budgets[3] + budgets[4] + 1e-9
 
 
+def test_answers_between_and_after_what_was_asked(rng):
+    world, counts, forward = anew_world(rng, times=4)
+    analysis, chain = analysis_of(counts), dt.Chain(forward, "stationary")
+    asked = [dt.Asked(grr("a", epsilon=rng.uniform(0.1, 2.0)), time=time) for time in (0, 2)]
+    spent = plan_of(analysis).spent(asked, analysis, chains={"a": chain, "b": None})
+    reports = [([("a", each.time)], each.what.epsilon) for each in asked]
+    for name, time in itertools.product("ab", range(4)):
+        assert oracle.is_bound(spent[name].most, history_oracle.told(world, (name, time), reports))
+
+
 def test_anew_would_be_wrong_of_what_stays(dependent):
     analysis, plan = dependent
     moving = {"a": dt.Chain([[0.5, 0.5], [0.5, 0.5]])}
