@@ -19,7 +19,8 @@ import deptriad as dt
 from deptriad.clients.one_record import told
 from deptriad.collection.split import as_strategy
 from deptriad.collection.view import View
-from deptriad.mechanisms import mechanisms
+from deptriad.mechanisms import Mechanism, mechanisms
+from deptriad.mechanisms.channel import Tabled
 
 FILE = Path(__file__).parents[1] / "clients" / "vectors.json"
 PLENTY = 2000
@@ -31,7 +32,7 @@ ODD = dt.Schema(
         dt.Attribute("__proto__", [True, False], missing="error"),
         dt.Attribute("floats", [0.1, 0.30000000000000004, 0.3, 1e-5, 1.5e-300, -2.5e-7, 4, 1 / 3]),
         dt.Attribute("ties", [1234567890.125, 1234567890.375, -123456789012.5, 99999999999.95]),
-        dt.Attribute("bins", edges=[float("-inf"), -1e-7, 0.5, 1e16, 2e22], unseen="other"),
+        dt.Attribute("bins", edges=[float("-inf"), -1e-7, 0.5, 1e13, 2e22], unseen="other"),
         dt.Attribute("ages", edges=[0, 18, 65, float("inf")], missing="other", unseen="other"),
         dt.Attribute("close", edges=[1.0, 1.0 + 2**-52, 2.0, 3.5, 123456789012345680.0]),
     ]
@@ -85,16 +86,14 @@ def plans() -> dict[str, dt.Plan]:
     every = plain(*range(2, 2 + len(mechanisms)))
     ways = dict(zip(every.names, mechanisms, strict=True))
     found["all mechanisms, in a file of version 1"] = asking_all(every, ways)
-    wide = plain(300, 3)
-    found["budgets beyond 32 bits"] = plan_of(
-        wide,
-        *(
-            separate(wide, dict.fromkeys(wide.names, way), budget, 1 / 6)
-            for way, budget in (
-                *(("grr", 1e-6), ("grr", 20.0), ("grr", 64.5)),
-                *(("olh", 9.0), ("subset", 60.0), ("staircase", 44.0)),
-            )
-        ),
+    wide = plain(300, 300, 3, 300, 40, 20, 7)
+    ways = dict(
+        zip(wide.names, ("grr", "grr", "grr", "olh", "subset", "staircase", "oue"), strict=True)
+    )
+    budgets = dict(zip(wide.names, (1e-6, 20.0, 64.5, 9.0, 60.0, 44.0, 1e-3), strict=True))
+    found["budgets beyond 32 bits"] = plan_of(wide, View(wide.names, budgets, ways))
+    found["uneven shares"] = plan_of(
+        three, *(separate(three, {"a1": "grr"}, 1.0, share) for share in (0.07, 0.13, 0.21, 0.59))
     )
     found["names and values that are hard to spell"] = plan_of(
         ODD,
@@ -117,15 +116,27 @@ def splitmix(seed: int, count: int) -> list[int]:
     return found
 
 
+def turns(mechanism: Mechanism) -> Iterator[int]:
+    """Words below which a report turns out otherwise than from there on."""
+    if isinstance(mechanism, Tabled):  # which looks at 63 bits
+        rows = mechanism._counts[[0, -1]].astype(object)
+        yield from (2 * below for row in rows for below in np.cumsum(row)[:3])
+        return
+    p, q = mechanism.probabilities
+    for chance in (p, q, 1 - p + q):
+        yield int(chance * 2**64)
+        yield int(chance * 2**32)  # GRR takes the lower half of a word where that is enough
+
+
 def edges(plan: dt.Plan) -> Iterator[list[int]]:
-    """Words at which something may turn, then any."""
-    ends = {0, 2**64 - 1, 2**32 - 1, 2**63}
-    for question in as_strategy(plan).questions:
-        for chance in np.ravel(np.array(question.mechanism.probabilities, dtype=object)):
-            place = int(chance * 2**64)
-            ends |= {place, place - 1, place % 2**64 >> 32}
-    for word in sorted(each % 2**64 for each in ends)[:12]:
-        yield [word] * 3
+    """Words at which something may turn, and those before them, as often as there are questions and a view."""
+    strategy = as_strategy(plan)
+    found = {0, 2**32, 2**63, 2**64}
+    found.update(int(part) << 32 for part in np.cumsum(np.array(strategy.parts, dtype=object)))
+    for question in strategy.questions:
+        found.update(turns(question.mechanism))
+    for word in sorted({each % 2**64 for end in found for each in (end, end - 1)}):
+        yield [word] * (1 + len(strategy.questions))
 
 
 def cases(plan: dt.Plan, chance: np.random.Generator, count: int) -> Iterator[dict[str, Any]]:
