@@ -85,7 +85,7 @@ def test_commands_print_what_the_readme_says(tmp_path, monkeypatch, capsys):
     survey.rename(columns={"PID": "party"}).to_csv("survey.csv", index=False)
     (console,) = blocks(README, "console")
     commands = re.split(r"^\$ deptriad ", console, flags=re.MULTILINE)[1:]
-    assert len(commands) == 2
+    assert len(commands) == 3
     for command in commands:
         arguments, *shown = command.splitlines()
         with pytest.raises(SystemExit) as ended:
@@ -113,7 +113,7 @@ def test_commands_are_on_the_first_screen():
     first_screen = "\n".join(README.splitlines()[:30])
     assert "make demo" in first_screen
     assert "make test" in first_screen
-    assert "deptriad analyze" in first_screen
+    assert "deptriad calibrate" in first_screen
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)

@@ -24,10 +24,22 @@ def run(capsys, monkeypatch, tmp_path):
 
 @pytest.fixture
 def one_plan(monkeypatch):
-    """A page with one plan only: the others take seconds."""
+    """A page with one plan only, which takes seconds, and is made once for all tests that ask for the same."""
     from deptriad.report import promises
 
+    make = promises.calibrate
+
+    def made_once(analysis, total, **how):
+        key = (total, how["users"], analysis.uncertainty, analysis.numbers.phi.tobytes())
+        if key not in PLANS:
+            PLANS[key] = make(analysis, total, **how)
+        return PLANS[key]
+
     monkeypatch.setattr(promises, "PROMISES", ())
+    monkeypatch.setattr(promises, "calibrate", made_once)
+
+
+PLANS = {}
 
 
 @pytest.fixture

@@ -22,6 +22,10 @@ def test_demo_shows_the_worst_pairs_and_writes_all_and_the_page(run, one_plan, t
     code, output, errors = run("demo")
     assert (code, errors) == (0, "")
     assert "6,366 women" in output
+    start = output.splitlines()
+    assert "moves odds at most 20.09 times" in start[2]
+    assert any(line.startswith("each person is asked one of") for line in start)
+    assert "variance" in output.partition("may move the odds")[0]  # what dependence buys
     assert "may move the odds about" in output
     assert "demo/fair-triads.csv" in output
     assert "demo/report.html" in output.splitlines()[-1]

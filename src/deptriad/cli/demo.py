@@ -14,7 +14,7 @@ from deptriad.analysis.leakage_matrix import Leak
 from deptriad.analysis.prior import Prior
 from deptriad.cli import demo_survey, options
 from deptriad.cli.app import app, console, leak_table, progress_bar, up
-from deptriad.cli.report import write
+from deptriad.cli.report import in_short, write
 
 
 @app.command("demo", epilog="Example: deptriad demo --epsilon 0.5 --top 10 --csv triads.csv")
@@ -31,12 +31,12 @@ def _demo(
         "demo/fair-triads.csv"
     ),
 ) -> None:
-    """Analyse a real survey, and write a page to look at.
+    """Plan and analyse a real survey, and write a page to look at.
 
-    The survey is Fair's (1978): 6,366 married women, nine answers each, one of them about affairs. For
-    each of the 72 ordered pairs of answers this finds how much releasing one with any ε-locally
-    private mechanism may tell about the other. The page is the one that `deptriad report` writes. The
-    tables are the sample's own: nothing is added for sampling error.
+    The survey is Fair's (1978): 6,366 married women, nine answers each, one of them about affairs. This finds who is to
+    be asked what under a promise, and for each of the 72 ordered pairs of answers how much releasing one with any
+    ε-locally private mechanism may tell about the other. The page is the one that `deptriad report` writes. The tables
+    are the sample's own: nothing is added for sampling error.
     """
     promise = options.promised(total, sure, before, usual=3.0)
     records = demo_survey.survey()
@@ -46,14 +46,16 @@ def _demo(
     with _named(csv, "--csv"):
         demo_survey.write(rows, epsilon, csv)
     with _named(out, "--out"):
-        write(found, out, promise, records=records, file="Fair's survey")
+        plans = write(found, out, promise, records=records, file="Fair's survey")
 
     worst = rows[0]
     affairs = next(row for row in rows if row.target == "affairs")
     screen = console()
+    screen.print(f"Fair's survey: {len(records):,} women, {len(found.names)} answers.\n")
+    for line in in_short(plans[promise]):
+        screen.print(escape(line))
     screen.print(
-        f"Fair's survey: {len(records):,} women, {len(found.names)} answers, "
-        f"{len(rows)} ordered pairs of answers.\n"
+        f"\nThis is because answers tell about each other, in {len(rows)} ordered pairs.\n"
     )
     for row in (worst,) if worst is affairs else (worst, affairs):
         screen.print(_sentence(row, epsilon))

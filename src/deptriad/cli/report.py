@@ -13,8 +13,10 @@ from deptriad.cli.app import app, progress_bar, refuse_place
 from deptriad.cli.data import analysed, is_counts
 from deptriad.data import readers
 from deptriad.planning.plan import Plan
+from deptriad.planning.plan_words import promised
 from deptriad.report.content import Options
 from deptriad.report.promises import SECONDS
+from deptriad.utils.text import printable
 
 
 @app.command(
@@ -75,8 +77,24 @@ def _report(
         users=users,
         min_count=min_count,
     )
+    typer.echo("\n".join([*in_short(made[promise]), ""]))
     planned = ", ".join(f"{each:g}" for each in made)
     typer.echo(f"The page is in {out}, with plans for these promises: {planned}")
+
+
+MOST_NAMED = 3
+"""Sets of questions that are named where a plan is put in short."""
+
+
+def in_short(plan: Plan) -> list[str]:
+    """A plan in a few lines: what is promised, what each person is asked, what knowing dependence buys."""
+    shown = "; ".join(
+        f"{printable(view.called)} ({view.share:.0%})" for view in plan.views[:MOST_NAMED]
+    )
+    many = len(plan.views) > 1
+    more = "; …" if len(plan.views) > MOST_NAMED else ""
+    sets = f"one of {len(plan.views)} sets of questions, drawn by chance: " if many else ""
+    return [*promised(plan), f"each person is asked {sets}{shown}{more}", plan.compare().verdict]
 
 
 def _numbers(given: str) -> list[float]:
