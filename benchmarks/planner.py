@@ -1,11 +1,13 @@
 """What the best views gain over the known strategies, by the formulas of expected errors, and how long that takes.
 
-    python benchmarks/planner.py [--quick]
+    python benchmarks/planner.py [--quick] [--only cardio] [--simulate 20]
 
 Real records lie beside the repository; those that are absent are left out, and said so. Gains are summed variances of
 all marginals of a workload under a known strategy, over those of the plan, whose weights make it minimise that sum.
 Known strategies have even shares, and the better of GRR and OLH for each marginal; "tuned" is the best of splitting and
 sampling with the best shares of all their views. Every total of every plan is worked out again with plain tensors.
+With --simulate so many collections of 100,000 people are simulated in the cells of SIMULATED, by the plan and the best
+known strategy, and reports of the plan are audited.
 """
 
 from __future__ import annotations
@@ -22,6 +24,8 @@ import pandas as pd
 from _history import add, at_least, at_most
 
 import deptriad as dt
+from deptriad.collection.marginal import estimates
+from deptriad.collection.perturb import perturb
 from deptriad.collection.view import View
 from deptriad.planning import known_views
 from deptriad.planning.calibrate import calibrate
@@ -61,9 +65,16 @@ PASSED = {  # of a first prototype: promise -> one-way, two-way
 """Gains over one attribute and one pair with even shares that are to be reached."""
 
 
+SIMULATED = (3.0, "both")
+"""The promise and the workload of which collections are simulated, of each file."""
+
+PEOPLE, ATTACKED, SEED = 100_000, 20_000, 20261118
+
+
 class Survey(NamedTuple):
     analysis: dt.Analysis
     codes: np.ndarray
+    frame: pd.DataFrame
 
 
 def survey(name: str, columns: int) -> Survey:
@@ -71,7 +82,7 @@ def survey(name: str, columns: int) -> Survey:
     frame = frame[[column for column in frame.columns if column.lower() not in APART][:columns]]
     schema = dt.Schema.infer(frame, bins=8)
     prior = dt.Prior.from_data(frame, schema, thin="merge")
-    return Survey(dt.analyze(prior), prior.schema.encode(frame))
+    return Survey(dt.analyze(prior), prior.schema.encode(frame), frame)
 
 
 def workload_of(schema: dt.Schema, orders: list[int], epsilon: float) -> Workload:
@@ -114,7 +125,49 @@ def broken(found: Survey, view: View, promise: float) -> bool:
     return False
 
 
-def measured(found: Survey, promise: float, orders: list[int]) -> dict[str, float]:
+def simulated(
+    found: Survey, plan: dt.Plan, workload: Workload, promise: float, times: int
+) -> dict[str, float]:
+    """Summed squared errors of the best known strategy over the plan's, with its standard error; and an audit."""
+    schema = found.analysis.schema
+    variance = known_views.strategies(workload, promise)
+    name = min(variance, key=lambda each: float(variance[each].sum()))
+    size = {"one attribute": 1, "one pair as one value": 2, "one triple as one value": 3}.get(name)
+    rival = dt.Split(schema, promise) if size is None else dt.Sample(schema, promise, k=size)
+    rng = np.random.default_rng(SEED)
+    errors = np.zeros((times, 2))
+    for each in range(times):
+        people = found.frame.iloc[rng.integers(0, len(found.frame), PEOPLE)].reset_index(drop=True)
+        codes = schema.encode(people)
+        for place, strategy in enumerate((plan, rival)):
+            reports = perturb(strategy, people, rng)
+            for names, marginal in estimates(strategy, reports, workload.marginals).items():
+                places = [schema.index(one) for one in names]
+                truth = np.zeros([schema.sizes[one] for one in places])
+                np.add.at(truth, tuple(codes[:, one] for one in places), 1.0 / PEOPLE)
+                errors[each, place] += np.sum((marginal.unbiased - truth) ** 2)
+    own, other = errors.mean(axis=0)
+    spread = errors.std(axis=0, ddof=1) / np.sqrt(times)
+    ratio = other / own
+    some = found.frame.sample(ATTACKED, random_state=SEED, replace=len(found.frame) < ATTACKED)
+    attacks = dt.attack_all(some, plan, ceiling=False, rng=rng)
+    return {
+        "simulations": times,
+        f"simulated {name}": ratio,
+        "simulated, standard error": float(ratio * np.hypot(spread[0] / own, spread[1] / other)),
+        "expected of it": float(variance[name].sum() / _own(plan, workload)),
+        "audit, most proved": max(each.audit.attained for each in attacks.values()),
+    }
+
+
+def _own(plan: dt.Plan, workload: Workload) -> float:
+    rows = [view.share * workload.precision(view) for view in plan.views]
+    return float(np.sum(1.0 / np.sum(rows, axis=0)))
+
+
+def measured(
+    found: Survey, promise: float, orders: list[int], simulations: int
+) -> dict[str, float]:
     workload = workload_of(found.analysis.schema, orders, promise)
     start = time.perf_counter()
     plan = calibrate(
@@ -124,7 +177,7 @@ def measured(found: Survey, promise: float, orders: list[int]) -> dict[str, floa
         weights=workload.weights.tolist(),
     )
     taken = time.perf_counter() - start
-    own = np.sum(1.0 / sum(view.share * workload.precision(view) for view in plan.views))
+    own = _own(plan, workload)
     figures = {
         strategy: float(variance.sum() / own)
         for strategy, variance in known_views.strategies(workload, promise).items()
@@ -135,6 +188,8 @@ def measured(found: Survey, promise: float, orders: list[int]) -> dict[str, floa
         figures["fakes"] = float(np.sum(fakes) / own)
     alone = calibrate(found.analysis, promise, views="all")
     whole = sum(alone.expected(some) ** 2 * alone.users for some in workload.marginals)
+    if (promise, orders) == (SIMULATED[0], WORKLOADS[SIMULATED[1]]) and simulations:
+        figures |= simulated(found, plan, workload, promise, simulations)
     figures |= {
         "everything at once": float(whole / own),
         "tuned": tuned(workload, promise) / float(own),
@@ -149,13 +204,18 @@ def measured(found: Survey, promise: float, orders: list[int]) -> dict[str, floa
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--quick", action="store_true", help="four files, three promises")
-    quick = parser.parse_args().quick
+    parser.add_argument("--only", help="one file", choices=COUNTS)
+    parser.add_argument("--simulate", type=int, default=0, help="simulations of each such cell")
+    asked = parser.parse_args()
+    quick = asked.quick
     warnings.simplefilter("ignore", UserWarning)
     results: dict[str, Any] = {}
     goals: dict[str, Any] = {}
     for name, columns in COUNTS.items():
         path = SHARED / "data" / f"{name}.parquet"
-        if not path.is_file() or (quick and name not in QUICK):
+        if asked.only and name != asked.only:
+            continue
+        if not path.is_file() or (quick and not asked.only and name not in QUICK):
             print(f"left out: {path}" + ("" if path.is_file() else " is absent"))
             continue
         found = survey(name, columns)
@@ -166,10 +226,11 @@ def main() -> None:
             for word, orders in WORKLOADS.items():
                 if quick and word not in ("one-way", "two-way"):
                     continue
-                figures = measured(found, promise, orders)
+                figures = measured(found, promise, orders, asked.simulate)
                 known = {key: value for key, value in figures.items() if np.isfinite(value)}
                 print(
-                    f"  {promise:g} {word}: " + ", ".join(f"{k} {v:.3g}" for k, v in known.items())
+                    f"  {promise:g} {word}: " + ", ".join(f"{k} {v:.3g}" for k, v in known.items()),
+                    flush=True,
                 )
                 key = f"{name} / {promise:g} / {word}"
                 results[name] = results.get(name, {})
@@ -179,6 +240,7 @@ def main() -> None:
                     f"{key} / everything at once": at_least(0.99),
                     f"{key} / broken": at_most(0),
                     f"{key} / ratio": at_most(1.01),
+                    f"{key} / audit, most proved": at_most(promise),
                 }
                 if word in ("one-way", "two-way") and promise in PASSED.get(name, {}):
                     order = orders[0]

@@ -1,14 +1,12 @@
-"""Collect in two phases: learn from the first reports how attributes depend on each other, then spend budgets better.
+"""Collect in two phases: begin without any pilot, learn from the reports, then ask better.
 
     python examples/two_phases.py [acs_2018_14_states.parquet]
 
-Phase one asks everybody in the first five states with the budget split evenly. From those reports alone a prior is
-learnt; with it budgets are calibrated to a promise, once taking the prior as it is and once with boxes that allow for
-the noise of the reports and for sampling. Phase two collects the other nine states by each plan. For every one of
-them the certified total of every attribute is worked out on its true tables, which neither plan has seen: the promise
-holds if none is above it. Phase one is done with three budgets. Where it is small, noise makes the estimated tables
-look more dependent than they are, which is cautious by accident, and boxes leave nothing but splitting evenly; where it
-is large, tables are sharp, and without boxes the plan trusts them too far.
+Phase one asks people in the first five states with the best plan that needs no prior. ``recheck`` makes a prior from
+these reports alone, says whether the promise held, and gives two analyses for the next plan: of the tables as they were
+estimated, and of boxes that allow for the noise of the reports and for sampling. Phase two asks the other nine states
+by each plan, beside the first plan again. For every one of them it is worked out on all of its records, which no plan
+has seen, what each view really tells about each attribute. Last, the reports of phase two are rechecked, too.
 """
 
 from __future__ import annotations
@@ -21,16 +19,12 @@ import numpy as np
 import pandas as pd
 
 import deptriad as dt
-from deptriad.collection.marginal import estimate
-from deptriad.collection.perturb import perturb
-from deptriad.collection.split import Split
-from deptriad.planning.calibrate import calibrate
-from deptriad.planning.plan import Plan
+from deptriad.planning.guard import Guard
+from deptriad.planning.told import Tables
 
 BESIDE = Path(__file__).resolve().parents[2] / "shared"
 USUAL = Path(os.environ.get("DEPTRIAD_SHARED", BESIDE)) / "data" / "acs_2018_14_states.parquet"
 FIRST, PROMISE = 5, 3.0
-FIRST_TOTALS = (3.0, 6.0, 12.0)
 YES_NO = ("SEX", "HICOV", "DIS", "NATIVITY", "PUBCOV")
 
 
@@ -41,17 +35,24 @@ def schema() -> dt.Schema:
     return dt.Schema([*two, married])
 
 
-def mean_distance(strategy: object, reports: pd.DataFrame, truth: pd.DataFrame) -> float:
+def mean_distance(plan: dt.Plan, reports: pd.DataFrame, truth: pd.DataFrame) -> float:
     """Mean total variation distance of all two-way marginals."""
     known = schema()
     codes, found = known.encode(truth), []
-    for i in range(len(known)):
-        for j in range(i):
-            counts = np.zeros((known.sizes[i], known.sizes[j]))
-            np.add.at(counts, (codes[:, i], codes[:, j]), 1)
-            names = [known.names[i], known.names[j]]
-            found.append(estimate(strategy, reports, names).distance(counts))
+    for names, marginal in plan.estimates(reports, 2).items():
+        if len(names) == 2:
+            places = [known.index(name) for name in names]
+            counts = np.zeros([known.sizes[place] for place in places])
+            np.add.at(counts, tuple(codes[:, place] for place in places), 1)
+            found.append(marginal.distance(counts))
     return float(np.mean(found))
+
+
+def largest_total(plan: dt.Plan, prior: dt.Prior) -> float:
+    """What any view really tells about any attribute, by joint tables of all records."""
+    promises = np.full(len(prior.names), PROMISE)
+    guard = Guard(prior.schema, promises, dt.analyze(prior), Tables(prior))
+    return float(max(guard.totals(view).max() for view in plan.views))
 
 
 def main(path: Path) -> None:
@@ -64,31 +65,30 @@ def main(path: Path) -> None:
     early = people[people["ST"].isin(states[:FIRST])]
     late = [people[people["ST"] == state] for state in states[FIRST:]]
 
-    truths = [dt.analyze(dt.Prior.from_data(state, known, min_records=0)) for state in late]
-    split = Split(known, PROMISE)
-    usual = np.mean([mean_distance(split, perturb(split, state, rng), state) for state in late])
-    print(
-        f"promise for phase two, {len(late)} held-out states: no certified total above {PROMISE:g}"
-    )
-    print(f"mean distance of two-way marginals if split evenly there, too: {usual:.4f}")
-    for total in FIRST_TOTALS:
-        print(f"\nphase one: {len(early):,} people in {FIRST} states, Split with ε = {total:g}")
-        first = Split(known, total)
-        prior = dt.Prior.from_reports(perturb(first, early, rng), first)
-        for name, uncertainty in {"without boxes": None, "with boxes": dt.Confidence(0.95)}.items():
-            plan = calibrate(dt.analyze(prior, uncertainty), PROMISE)
-            tell(name, plan, truths)
-            found = [mean_distance(plan, perturb(plan, state, rng), state) for state in late]
-            print(f"  mean distance of two-way marginals: {np.mean(found):.4f}")
-
-
-def tell(name: str, plan: Plan, truths: list[dt.Analysis]) -> None:
-    """In how many states the promise held."""
-    worst = [max(each.certified for each in t.totals(plan.budgets).values()) for t in truths]
-    held = sum(value <= PROMISE for value in worst)
-    print(f"{name}: the promise held in {held} of {len(truths)} held-out states")
-    print(f"  largest total of any attribute: {min(worst):.3f} to {max(worst):.3f} by state")
-    print("  budgets: " + ", ".join(f"{key} {value:.2f}" for key, value in plan.budgets.items()))
+    first = dt.calibrate(known, PROMISE)
+    print(f"phase one: {len(early):,} people in {FIRST} states, a plan without a prior")
+    learnt = first.recheck(first.perturb(early, rng))
+    print(learnt)
+    plans = {
+        "the first plan again": first,
+        "a plan by boxes": dt.calibrate(learnt.sure, PROMISE),
+        "a plan by estimates": dt.calibrate(learnt.likely, PROMISE),
+    }
+    truths = [dt.Prior.from_data(state, known, min_records=0) for state in late]
+    print(f"\nphase two: {sum(map(len, late)):,} people in {len(late)} other states")
+    for name, plan in plans.items():
+        told = [largest_total(plan, truth) for truth in truths]
+        held = sum(each <= PROMISE for each in told)
+        off = np.mean([mean_distance(plan, plan.perturb(state, rng), state) for state in late])
+        print(
+            f"{name}: one of {len(plan.views)} views each; mean distance of two-way tables {off:.4f}"
+        )
+        print(
+            f"  the promise held in {held} of {len(late)} states, the largest total is {max(told):.3f}"
+        )
+    last = plans["a plan by estimates"]
+    print("\nthe reports of the last plan say about its promise:")
+    print(last.recheck(last.perturb(pd.concat(late), rng)))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal
@@ -12,8 +13,9 @@ import numpy as np
 from deptriad.analysis.analysis import Analysis
 from deptriad.collection.view import View
 from deptriad.planning.guard import Guard
+from deptriad.planning.joint_of_pairs import chances
 from deptriad.planning.known_views import one_value, separate, splitting, strategies
-from deptriad.planning.pricing import Pool, Pricing
+from deptriad.planning.pricing import PUBLIC, Pool, Pricing
 from deptriad.planning.told import Tables
 from deptriad.planning.workload import Names, Workload
 from deptriad.utils.arrays import Floats
@@ -95,6 +97,9 @@ def best_views(
         names = tuple(name for name in workload.asked if budgets[name] > 0.0)
         view = guard.kept(separate(workload, names, [budgets[name] for name in names]))
         pool.add([view] if view else [])
+    if analysis is not None and tables is None:
+        larger = map(guard.kept, _of_pairs(workload, promises, analysis, allowed))
+        pool.add([view for view in larger if view])
     if tables is not None:
         uncertain = guard.uncertainty is not None
         kept = guard.kept if uncertain else lambda view: view
@@ -123,6 +128,21 @@ def _needing_no_prior(
     if allowed(workload.asked):
         views.append(splitting(workload, epsilon))
     return views
+
+
+def _of_pairs(
+    workload: Workload, promises: Floats, analysis: Analysis, allowed: Callable[[Names], bool]
+) -> Iterator[View]:
+    """Several attributes as one value, where tables of pairs alone allow it more than the smallest promise."""
+    for size in range(2, min(max(workload.order, 2), 3, len(workload.asked)) + 1):
+        for some in filter(allowed, combinations(workload.asked, size)):
+            gain = math.expm1(PUBLIC)
+            for target, promise in zip(workload.schema.names, promises, strict=True):
+                found = chances(analysis, some, target)
+                most = math.expm1(promise) if found is None else found.largest_gain(promise)
+                gain = min(gain, most)
+            if gain > math.expm1(promises.min()):
+                yield View.of_one_value(some, math.log1p(gain), "grr")
 
 
 def _checked(pool: Pool, guard: Guard) -> BestViews:

@@ -16,6 +16,7 @@ from deptriad.analysis.analysis import Analysis
 from deptriad.collection.view import View
 from deptriad.curves.leakage import leakage
 from deptriad.data.schema import Schema
+from deptriad.planning.joint_of_pairs import chances
 from deptriad.planning.told import Tables
 from deptriad.tables.joint_box import JointBox
 from deptriad.tables.table import Box
@@ -67,7 +68,7 @@ class Guard:
         if ways == {"grr"} and self.tables is not None and self._small(view):
             found = self._uncertain(view) if self.uncertainty else self._exact(view)
         elif view.joint:
-            return plain
+            found = self._by_pairs(view) if ways == {"grr"} else plain
         elif len(view.attributes) == 1:
             found = self._alone(view)
         else:
@@ -128,6 +129,19 @@ class Guard:
                 )
                 for target in self.schema.names
             ]
+        )
+
+    def _by_pairs(self, view: View) -> Floats:
+        """One joint value by GRR, whatever the joint table with these tables of pairs is."""
+        assert self.analysis is not None
+        if len(view.attributes) == 1:
+            return self._alone(view)
+        every = (
+            chances(self.analysis, view.attributes, name, self.uncertainty)
+            for name in self.schema.names
+        )
+        return np.array(
+            [view.epsilon if each is None else each.told(view.epsilon) for each in every]
         )
 
     # --- uncertain joint tables ---

@@ -18,6 +18,7 @@ from deptriad.planning import plan_checks, plan_file, plan_words
 from deptriad.planning.comparison import Comparison, compare
 from deptriad.planning.pilot import Pilot
 from deptriad.planning.plan_words import PROMISES
+from deptriad.planning.recheck import Recheck, recheck
 from deptriad.planning.witnessed import Check, check
 from deptriad.tables import uncertainty
 from deptriad.utils import files, html_table
@@ -307,6 +308,10 @@ class Plan:
         from deptriad.collection.split import as_strategy
 
         return as_strategy(self).prior(reports, min_records, **allowed)
+
+    def recheck(self, reports: Any, level: float = 0.95, **allowed: bool) -> Recheck:
+        """Whether the promise still holds for those who answered, by their reports: ``deptriad.planning.recheck``."""
+        return recheck(self, reports, level, **allowed)
 
     def compare(self) -> Comparison:
         """Expected errors beside those of other strategies with the same promise: who wins, and by how much.
