@@ -52,7 +52,7 @@ def test_report_says_which_promises_did_not_fit_the_time(run, survey, tmp_path):
     assert code == 0
     assert output.strip().endswith("promises: 3")
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "0.5, 1, 2, 4, 6, 8 did not fit 0 seconds" in page
+    assert "0.5, 1, 2, 4, 6, 8, did not fit 0 seconds" in page
 
 
 @pytest.mark.parametrize("given", ["", "1,", "3,-1", "1;2", "inf"])

@@ -422,9 +422,12 @@ def test_the_page_says_where_it_did_not_look(visit_of, rng):
     content = made_up(3, rng)
     first = content["promises"][0]
     searched = first | {"total": 5.0, "once": first["once"] | {"attained": [1.0] * 3}}
-    content |= {"promises": [first, searched], "asked": 1, "unplanned": "8 did not fit 60 seconds"}
+    content |= {"promises": [first, searched], "asked": 1, "unplanned": "8, did not fit 60 seconds"}
     page = visit_of(content)
-    assert page.inner_text("#planned") == "Planned for promises of 3, 5. 8 did not fit 60 seconds."
+    assert (
+        page.inner_text("#planned")
+        == "Planned for promises of 3, 5. Others, 8, did not fit 60 seconds."
+    )
     assert "looked for" not in page.locator("#kept").inner_text()
     page.focus("#promise")
     page.keyboard.press("Home")
@@ -434,11 +437,11 @@ def test_the_page_says_where_it_did_not_look(visit_of, rng):
 @pytest.mark.parametrize(
     ("best", "said"),
     [
-        ((1.5, 2.0), "2.00× the variance"),
-        ((3.0, 0.5), "3.00× the variance"),
+        ((1.5, 2.0), "2.00× fewer people"),
+        ((3.0, 0.5), "3.00× fewer people"),
         ((1.01, 1.0), "nothing here"),
         ((0.5, 0.9), "nothing here"),
-        ((1.5, math.nan), "1.50× the variance"),
+        ((1.5, math.nan), "1.50× fewer people"),
     ],
 )
 def test_what_dependence_buys_is_said_also_where_it_is_nothing(visit_of, rng, best, said):

@@ -106,7 +106,7 @@ def _unplanned(
 ) -> str:
     """Which promises there was no time for; nothing if there are none."""
     left = [f"{each:g}" for each in sorted({*asked_for(total, promises)} - {*plans})]
-    return f"{', '.join(left)} did not fit {seconds:g} seconds" if left else ""
+    return f"{', '.join(left)}, did not fit {seconds:g} seconds" if left else ""
 
 
 @dataclass

@@ -583,8 +583,8 @@
         el("a", { href: "#rests-title" }, "What this rests on")),
       figure("What each person is asked", `${down(questions + 1e-9, 1)} of ${n} questions`, views.length > 1
         ? `On average: one of ${grouped(views.length, 0)} sets, drawn by chance.` : "Everybody the same."),
-      figure("What knowing how answers depend buys", pays ? `${ratio(Math.max(...[one, two].filter(Number.isFinite)))} the variance` : "nothing here", pays || loses
-        ? `The best plans that ignore it have so much of this plan’s variance, for the same promise: ${ways}.`
+      figure("What knowing how answers depend buys", pays ? `${ratio(Math.max(...[one, two].filter(Number.isFinite)))} fewer people` : "nothing here", pays || loses
+        ? `For tables as exact under the same promise, the best plans that ignore it need as many people as this one times: ${ways}.`
         : "The best plan that ignores it is as good for the same promise."));
   }
 
@@ -699,7 +699,7 @@
     }));
     showText();
     const planned = promises.map((each) => plain(each.total)).join(", ");
-    $("planned").textContent = `Planned for ${promises.length > 1 ? "promises" : "a promise"} of ${planned}.${data.unplanned ? ` ${data.unplanned}.` : ""}`;
+    $("planned").textContent = `Planned for ${promises.length > 1 ? "promises" : "a promise"} of ${planned}.${data.unplanned ? ` Others, ${data.unplanned}.` : ""}`;
     $("promise").disabled = promises.length === 1;
     fit();
     choose(chosen.source, chosen.target);
