@@ -371,3 +371,20 @@ def test_a_column_of_a_csv_without_a_name_is_refused(tmp_path, header):
     (tmp_path / "t.csv").write_text(f"{header}\n{row}\n{row}\n")
     with pytest.raises(ValueError, match=r"t\.csv has no name for column \d of \d"):
         dt.Schema.infer(tmp_path / "t.csv")
+
+
+def test_files_are_read_in_a_notebook_without_widgets(tmp_path):
+    """DuckDB refuses to be told anything about its progress bar there."""
+    nbformat = pytest.importorskip("nbformat")
+    nbclient = pytest.importorskip("nbclient")
+    path = tmp_path / "people.csv"
+    path.write_text("sex,smokes\n" + "f,yes\nm,no\n" * 30, encoding="utf-8")
+    code = f"""
+import sys
+sys.modules["ipywidgets"] = None
+import deptriad as dt
+print(dt.Counts.from_data({str(path)!r}, dt.Schema.infer({str(path)!r})))
+"""
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
+    nbclient.NotebookClient(notebook, kernel_name="python3").execute()
+    assert "60 records" in str(notebook.cells[0].outputs)

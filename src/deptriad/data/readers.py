@@ -30,8 +30,10 @@ MOST_HELD = 1 << 25
 SAMPLE = 20_480
 """Records that tell the types of larger files, if all others agree."""
 
+BAR = "enable_progress_bar"
+"""A setting that would go to the output. In a notebook without widgets it is off, and refuses to be set."""
+
 SETTINGS = """
-SET enable_progress_bar = false;  -- it would go to the output
 SET autoinstall_known_extensions = false;  -- nothing is fetched
 SET autoload_known_extensions = false;
 SET python_enable_replacements = false;  -- a query's tables are not Python's variables
@@ -130,6 +132,8 @@ def _file(path: str, query: str | None, schema: Schema | None) -> Any:
         if not Path(each).stat().st_size:
             raise ValueError(f"{each} is empty")
     connection = duckdb.connect()
+    if connection.execute(f"SELECT current_setting('{BAR}')").fetchall()[0][0]:
+        connection.execute(f"SET {BAR} = false")
     connection.execute(SETTINGS)
     with reading(path):
         [kind] = kinds
