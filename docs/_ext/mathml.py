@@ -1,20 +1,30 @@
 """Formulas as MathML, which browsers show by themselves: no script, nothing to fetch."""
 
+import re
+
 from docutils import nodes
 from latex2mathml.converter import convert
 from sphinx.application import Sphinx
 from sphinx.writers.html5 import HTML5Translator
 
+FUNCTIONS = re.compile(r"<mi>(ln|cosh|tanh)</mi>(?!<mo stretchy)")
+
+
+def written(formula: str, display: str = "inline") -> str:
+    """The formula in MathML. What latex2mathml knows as align* is called aligned inside a formula."""
+    content = convert(formula.replace("{aligned}", "{align*}"), display=display)
+    return FUNCTIONS.sub(r'<mi>\1</mi><mspace width="0.17em"/>', content)
+
 
 def _inline(self: HTML5Translator, node: nodes.math) -> None:
-    self.body.append(convert(node.astext()))
+    self.body.append(written(node.astext()))
     raise nodes.SkipNode
 
 
 def _display(self: HTML5Translator, node: nodes.math_block) -> None:
     label = node.get("label") or node.get("number")
     name = f' id="{node["ids"][0]}"' if node["ids"] else ""
-    self.body.append(f'<div class="formula"{name}>{convert(node.astext(), display="block")}')
+    self.body.append(f'<div class="formula"{name}>{written(node.astext(), "block")}')
     if label and node.get("number"):
         self.body.append(f'<span class="number">({node["number"]})</span>')
     self.body.append("</div>\n")
