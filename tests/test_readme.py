@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+import surroundings
+
 pytest.importorskip("pandas")
 pytest.importorskip("statsmodels", reason="statsmodels, which has the README's survey, is absent")
 
@@ -64,6 +66,10 @@ def test_all_python_is_run():
 
 @pytest.mark.parametrize("page", RUNS)
 def test_block_prints_what_it_says(page, tmp_path, monkeypatch):
+    if "pyspark" in RUNS[page]:
+        pytest.importorskip("pyspark", reason="pyspark is not installed")
+        if not surroundings.java():
+            pytest.skip("Spark needs Java")
     monkeypatch.chdir(tmp_path)
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):

@@ -1,6 +1,6 @@
 """What scrolls sideways can be reached by the keyboard: code, tables and formulas that may be wider than a phone.
 
-And what folds code away is called by the words on it.
+And what folds code away is called by the words on it, and captions of lists of pages have a level.
 """
 
 import re
@@ -16,7 +16,8 @@ MAY_SCROLL = re.compile(
 def focusable(app: Sphinx, page: str, template: str, context: dict[str, Any], _: Any) -> None:
     if "body" in context:
         body = MAY_SCROLL.sub(r'<\1 tabindex="0"', context["body"])
-        context["body"] = body.replace(' aria-label="Toggle hidden content"', "")
+        body = body.replace(' aria-label="Toggle hidden content"', "")
+        context["body"] = body.replace(' role="heading">', ' role="heading" aria-level="2">')
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
