@@ -109,3 +109,18 @@ def test_help_names_no_types_of_python(run):
         assert "<bool>" not in output
         assert "<list" not in output
         assert f"Example: deptriad {name}" in output
+
+
+def test_piped_progress_is_a_line_every_few_seconds(capsys, monkeypatch):
+    from deptriad.cli import app
+
+    clock = iter([0.0, 1.0, 6.0, 7.0, 12.0])
+    monkeypatch.setattr(app, "monotonic", lambda: next(clock))
+    with app.progress_bar("planning") as show:
+        for done in (1, 3, 4):
+            show(done, 12)
+        show(1234, None)
+    assert capsys.readouterr().err.splitlines() == [
+        "planning: 3 of 12 after 6 s, about 18 s left",
+        "planning: 1,234 after 12 s",
+    ]

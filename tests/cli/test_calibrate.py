@@ -55,7 +55,7 @@ def test_calibrate_takes_promises_and_budgets_by_name(run, survey, tmp_path):
             "--fixed names no attribute 'pya': did you mean 'pay'?",
         ),
         (("--total", "3", "--total-of", "pya=1"), "--total-of names no attribute 'pya'"),
-        (("--total", "3", "--importance", "pya=1"), "--importance names no attribute 'pya'"),
+        (("--total", "3", "--weights", "pya=1"), "--weights names no attribute 'pya'"),
         (("--total", "3", "--total-of", "pay=0"), "--total-of pay is 0.0, expected one number > 0"),
         (("--total", "3", "--views", "all", "--lower", "pay=-1"), "--lower pay is -1.0"),
         (
@@ -80,7 +80,7 @@ def test_wishes_that_cannot_be_are_refused_and_leave_no_plan(run, survey, tmp_pa
 def test_calibrate_takes_limits_importance_and_mechanism(run, survey, tmp_path):
     code, *_ = run(
         *("calibrate", "survey.csv", "--schema", "schema.json", "--total", "3"),
-        *("--lower", "sex=0.2", "--upper", "pay=0.9", "--importance", "job=5"),
+        *("--lower", "sex=0.2", "--upper", "pay=0.9", "--weights", "job=5"),
         *("--views", "all", "--mechanism", "oue", "--plan", "mine.json"),
     )
     assert code == 0

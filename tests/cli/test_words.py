@@ -48,7 +48,7 @@ def test_notes_name_options(run, survey):
         (Parameter("total"), "--total"),
         (Parameter("total", key="age"), "--total-of age"),
         (Parameter("total", key=""), "--total-of"),
-        (Parameter("weights", key="age"), "--importance age"),
+        (Parameter("weights", key="age"), "--weights age"),
         (Parameter("fixed", "0", key="age"), "--fixed age=0"),
         (Parameter("unseen", "'other'"), '"unseen": "other"'),
         (Parameter("Spread"), "spread"),

@@ -49,7 +49,7 @@ NUMBERS = (
 OPTIONS = {
     "schema": ("--bins", "--max-categories", "--binning", "--query"),
     "analyze": ("--epsilon", "--top", "--min-records", "--uncertainty", "--by", "--weight", "--query"),
-    "calibrate": ("--total", "--total-of", "--fixed", "--lower", "--upper", "--importance", "--users"),
+    "calibrate": ("--total", "--total-of", "--fixed", "--lower", "--upper", "--weights", "--users"),
     "perturb": ("--seed",),
     "estimate": ("--level", "--post"),
     "attack": ("--sample", "--seed", "--targets"),

@@ -96,6 +96,28 @@ def test_infeasible_wishes_say_what_would_work(guarantee):
         )
 
 
+@pytest.mark.parametrize("wish", [{"fixed": {"x2": 2.0}}, {"lower": {"x2": 2.0}}])
+def test_the_limit_that_binds_is_named_and_what_would_do(wish):
+    analysis = analysis_of(6, (2, 3, 4), 0.9)
+    with pytest.raises(ValueError, match="no budgets keep") as caught:
+        calibrate(analysis, 1.0, **wish)
+    (what,) = wish
+    said = re.search(
+        rf"that binds is {what}\['x2'\], 2, where ([\d.]+) would do", str(caught.value)
+    )
+    kept_by = float(said[1])
+    assert kept(analysis, calibrate(analysis, 1.0, **{what: {"x2": kept_by}}))
+    with pytest.raises(ValueError, match="no budgets keep"):
+        calibrate(analysis, 1.0, **{what: {"x2": 1.01 * kept_by}})
+
+
+def test_of_several_limits_the_largest_is_named():
+    with pytest.raises(
+        ValueError, match=r"no one limit is to blame, the largest is fixed\['x1'\], 3"
+    ):
+        calibrate(analysis_of(6, (2, 3, 4), 0.9), 1.0, fixed={"x0": 2.0, "x1": 3.0})
+
+
 def test_a_lower_limit_above_its_own_promise():
     # more than 4.15, since splitting rises with the promise
     with pytest.raises(ValueError, match=r"'x0' at or below 1: .* make it 4\.15.*works is 5\."):

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from deptriad.utils.text import rounded_down, rounded_up
+from deptriad.utils.text import interval, rounded_down, rounded_up
 
 
 @pytest.mark.parametrize(
@@ -38,3 +38,13 @@ def test_numbers_in_words(number, up, down):
             assert Decimal(number) <= Decimal(up)
         if float(down) != number:
             assert Decimal(down) <= Decimal(number)
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(0.0, 1e-9), (0.0, 0.00004), (0.12340001, 0.12340002), (-1e-7, 1e-7)]
+)
+def test_an_interval_never_looks_empty_and_holds_what_it_holds(low, high):
+    one, two = interval(low, high).split(" to ")
+    assert one != two
+    assert float(one) <= low < high <= float(two)
+    assert float(two) - float(one) < 2 * (high - low)

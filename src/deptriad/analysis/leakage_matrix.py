@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from shutil import get_terminal_size
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +14,7 @@ from deptriad.curves.triad import Triad
 from deptriad.data.results import Framed
 from deptriad.utils import html_table
 from deptriad.utils.arrays import Floats
-from deptriad.utils.text import aligned, place_of, printable, rounded_up
+from deptriad.utils.text import aligned, cut, place_of, printable, rounded_up
 
 MOST_SHOWN = 30
 """Attributes up to which a notebook shows the whole matrix, and pairs that it shows of a larger one."""
@@ -54,6 +56,13 @@ class LeakageMatrix(Framed):
         return np.array(self.values, dtype=dtype, copy=bool(copy) or None)
 
     def __getitem__(self, pair: tuple[str, str]) -> float:
+        given: Any = pair  # what anybody may write
+        if not isinstance(given, tuple) or len(given) != 2:
+            other = next((name for name in self.names if name != given), self.names[0])
+            raise ValueError(
+                f"leakage[{given!r}] names no pair, expected a source and a target, such as "
+                f"leakage[{self.names[0]!r}, {other!r}]; np.asarray(leakage) is the whole matrix"
+            )
         source, target = (place_of(name, self.names) for name in pair)
         return float(self.values[source, target])
 
@@ -90,7 +99,40 @@ class LeakageMatrix(Framed):
         return html_table.table(rows, [title], names=2)
 
     def __repr__(self) -> str:
-        names = [printable(name) for name in self.names]
-        cells = [[rounded_up(value) for value in row] for row in self.values.tolist()]
-        rows = [[name, *row] for name, row in zip(names, cells, strict=True)]
-        return "\n".join(["leakage, source × target", *aligned([["", *names], *rows], gap=" ")])
+        size, room = len(self.names), get_terminal_size()
+        rows = _ends(size, max(room.lines - 6, 16))
+        names = [cut(printable(name), max(room.columns // 4, 8)) for name in self.names]
+        left = room.columns - max(map(len, names)) - 4
+        wide = [max(len(name), 6) + 1 for name in names]
+        columns = _ends(size, _fitting(wide, left))
+        shown = [["", *(names[place] if place is not None else "…" for place in columns)]]
+        for row in rows:
+            cells = (
+                "…" if None in (row, column) else rounded_up(float(self.values[row, column]))
+                for column in columns
+            )
+            shown.append([names[row] if row is not None else "…", *cells])
+        part = len(rows) < size or len(columns) < size
+        count = [f"{size} attributes; to_frame() has all of them"] if part else []
+        return "\n".join(["leakage, source × target", *aligned(shown, gap=" "), *count])
+
+
+def _ends(size: int, most: int) -> list[Any]:
+    """All places, or the first and the last of them with None between."""
+    if size <= most:
+        return list(range(size))
+    first, last = (most + 1) // 2, most // 2
+    return [*range(first), None, *range(size - last, size)]
+
+
+def _fitting(wide: Sequence[int], room: int) -> int:
+    """How many columns fit, taken from both ends; two at least."""
+    if sum(wide) <= room + 2:
+        return len(wide)
+    number = 2
+    while number < len(wide):
+        first, last = (number + 2) // 2, (number + 1) // 2
+        if sum(wide[:first]) + sum(wide[len(wide) - last :]) > room:
+            break
+        number += 1
+    return number

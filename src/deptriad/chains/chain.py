@@ -225,10 +225,10 @@ class Chain:
         --------
         >>> import deptriad as dt
         >>> print(dt.Chain([[0.6, 0.4], [0.3, 0.7]], "stationary").totals([1.0, 1.0, 1.0]))
-        time  epsilon  backward  forward  total
-        1           1     1.000    1.367  1.367
-        2           1     1.293    1.293  1.586
-        3           1     1.367    1.000  1.367
+        time  epsilon  backward  forward  total  50 % sure becomes
+        1           1     1.000    1.367  1.367             79.7 %
+        2           1     1.293    1.293  1.586               83 %
+        3           1     1.367    1.000  1.367             79.7 %
         <BLANKLINE>
         Each is a bound on what releases of ε-LDP mechanisms tell about the answer at that time, in nats:
         backward those up to then, forward those from then on, total all of them.

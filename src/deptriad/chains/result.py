@@ -9,7 +9,7 @@ from typing import Any
 from deptriad.data.results import Framed
 from deptriad.utils import html_table
 from deptriad.utils.arrays import Floats
-from deptriad.utils.text import aligned, rounded_up
+from deptriad.utils.text import aligned, rounded_up, surety
 
 SHOWN = 16
 """Times that are printed; of more, the first and the last half of these."""
@@ -70,12 +70,13 @@ class ChainTotals(Framed):
                 str(time),
                 f"{epsilon:.4g}",
                 *(rounded_up(each) if isfinite(each) else "∞" for each in bounds),
+                surety(bounds[-1]),
             ]
             for time, epsilon, *bounds in zip(*columns.values(), strict=True)
         ]
         if len(rows) > SHOWN:
-            rows[SHOWN // 2 : -SHOWN // 2] = [["…"] * len(columns)]
-        return [list(columns), *rows]
+            rows[SHOWN // 2 : -SHOWN // 2] = [["…"] * (len(columns) + 1)]
+        return [[*columns, "50 % sure becomes"], *rows]
 
     def _below(self) -> list[str]:
         return [*MEANING, *([self.assumed] if self.assumed else [])]

@@ -31,7 +31,7 @@ from deptriad.tables import uncertainty
 from deptriad.totals.totals import NUMBERS, Total
 from deptriad.utils.arrays import as_budget
 from deptriad.utils.errors import refuse_unknown
-from deptriad.utils.text import printable, rounded_down, times
+from deptriad.utils.text import printable, rounded_down, surety, times
 from deptriad.witnesses.each_target import witness_each
 from deptriad.witnesses.result import Witness
 
@@ -199,6 +199,7 @@ def _show_brackets(brackets: Sequence[Bracket], worst: Witness | None) -> None:
         "bound\ncertified",
         "bound\nsum of ε",
         "odds moved\nat most",
+        "50 % sure\nbecomes",
     ]
     table = number_table(["about"], headings)
     table.title, table.title_justify = "All releases together", "left"
@@ -207,7 +208,8 @@ def _show_brackets(brackets: Sequence[Bracket], worst: Witness | None) -> None:
         # a lower bound is rounded down
         fact = [] if attained is None else [rounded_down(attained)]
         odds = f"{times(total.certified)} times"
-        table.add_row(escape(printable(total.target)), own, *fact, *others, odds)
+        sure = surety(total.certified)
+        table.add_row(escape(printable(total.target)), own, *fact, *others, odds, sure)
     screen.print(table, end="")
     if seen:
         screen.print(

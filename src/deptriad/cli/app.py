@@ -10,13 +10,14 @@ from functools import cache
 from importlib.metadata import version
 from math import isfinite
 from pathlib import Path
+from time import monotonic
 from typing import Annotated, Any
 
 import typer
 from rich.box import SIMPLE
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 from typer.core import TyperGroup
 
@@ -27,6 +28,9 @@ from deptriad.data import readers
 from deptriad.utils.files import spelt
 from deptriad.utils.progress import BEFORE_COMPILING
 from deptriad.utils.text import printable, rounded_up, times
+
+SECONDS = 5.0
+"""Between two lines of progress."""
 
 UNLIMITED = 10_000
 """Columns of output that is piped: lines stay whole for whatever reads them."""
@@ -157,19 +161,40 @@ def show_json(content: Any) -> None:
     typer.echo(json.dumps(spelt(content), indent=1, ensure_ascii=False))
 
 
+class Lines:
+    """Progress where there is no terminal: a line to the errors every few seconds, the first one after as many."""
+
+    def __init__(self, what: str) -> None:
+        self.what, self.began = what, monotonic()
+        self.said = self.began
+
+    def __call__(self, done: int, total: int | None) -> None:
+        """Say how far it is, if it is time to."""
+        if (now := monotonic()) - self.said < SECONDS:
+            return
+        self.said = now
+        past = now - self.began
+        of = f" of {total:,}" if total else ""
+        left = f", about {past * (total - done) / done:,.0f} s left" if total and done else ""
+        typer.echo(f"{self.what}: {done:,}{of} after {past:,.0f} s{left}", err=True)
+
+
 @contextmanager
 def progress_bar(what: str) -> Iterator[Any]:
-    """A bar on the terminal while long work goes on; nothing where the errors are piped.
+    """A bar on the terminal while long work goes on; where errors are piped, a line every few seconds.
 
     Rich takes FORCE_COLOR for a terminal, which notebooks set: there a bar would be a page of control characters.
     """
+    if not sys.stderr.isatty():
+        yield Lines(what)
+        return
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:,.0f}"))
     with Progress(
         *columns,
         TimeElapsedColumn(),
+        TimeRemainingColumn(),
         console=Console(stderr=True),
         transient=True,
-        disable=not sys.stderr.isatty(),
     ) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)

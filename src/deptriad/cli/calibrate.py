@@ -43,7 +43,7 @@ def _calibrate(
     ] = None,
     lower: Annotated[Names, options.numbers("The least budget of one attribute.")] = None,
     upper: Annotated[Names, options.numbers("The largest budget of one attribute.")] = None,
-    importance: Annotated[
+    weights: Annotated[
         Names, options.numbers("How much one attribute matters; others matter 1.")
     ] = None,
     objective: Annotated[
@@ -123,7 +123,7 @@ def _calibrate(
         "fixed": by_name(fixed, "--fixed"),
         "lower": by_name(lower, "--lower"),
         "upper": by_name(upper, "--upper"),
-        "weights": by_name(importance, "--importance"),
+        "weights": by_name(weights, "--weights"),
     }
     named = promises or any(limits.values())
     names = attributes_of(data, schema, by, weight, query) if named else ("any",)

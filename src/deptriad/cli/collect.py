@@ -14,7 +14,7 @@ from deptriad.collection.perturb import perturb_file
 from deptriad.collection.post_processing import Post
 from deptriad.planning.plan import Plan
 from deptriad.utils.arrays import as_share
-from deptriad.utils.text import printable
+from deptriad.utils.text import interval, printable, share
 
 
 def _attributes(ctx: typer.Context, incomplete: str) -> list[str]:
@@ -126,8 +126,8 @@ def _estimate(
     table = number_table(names, ["share", "standard error", f"{level:g} interval"])
     for row in rows:
         values = (escape(printable(row["values"][name])) for name in found.attributes)
-        interval = f"{row['from']:.4f} to {row['to']:.4f}"
-        table.add_row(*values, f"{row['share']:.4f}", f"{row['standard_error']:.4f}", interval)
+        between = interval(row["from"], row["to"])
+        table.add_row(*values, share(row["share"]), share(row["standard_error"]), between)
     screen = console()
     screen.print(table, end="")
     screen.print(

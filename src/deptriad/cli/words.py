@@ -3,7 +3,6 @@
 from deptriad.utils.errors import Parameter, Worded
 
 OPTIONS = {
-    "weights": "--importance",
     "schema": "--schema and a file that `deptriad schema` wrote",
     "Relative": "relative",
     "Absolute": "absolute",

@@ -37,8 +37,9 @@ def perturb(strategy: Any, frame: Any, rng: Generator = None) -> Any:
     strategy
         A plan, or a strategy.
     frame
-        Records: a pandas, Polars or Arrow frame, whose kind is kept; another frame or a path is collected. A value
-        that the schema does not allow is an error, and nothing is reported.
+        Records: a pandas, Polars or Arrow frame, whose kind is kept. Any other is collected: a lazy frame of Polars
+        comes back as a Polars frame; a relation of DuckDB, a frame of Ibis, Spark or Dask, and a path as pandas. A
+        value that the schema does not allow is an error, and nothing is reported.
     rng
         ``numpy.random.default_rng(seed)`` for a simulation that can be repeated, and the reports are marked so; by
         default the operating system's secure source.
@@ -54,11 +55,12 @@ def perturb(strategy: Any, frame: Any, rng: Generator = None) -> Any:
     >>> perturb(Split(schema, 1.0), frame, rng=np.random.default_rng(1))["sex"].tolist()
     ['m', 'm', 'm', 'f']
     """
+    from deptriad.data.encoding import encoded
     from deptriad.data.engines import engine_of
 
     asked = as_strategy(strategy)
     used = asked.released
-    codes = _widened(used.encode(frame), used, asked.schema)
+    codes = _widened(encoded(frame, used, of_plan=True), used, asked.schema)
     reports = report_format.framed(asked.report(codes, rng), engine_of(frame).results)
     return mark_frame(reports, mark(asked, rng is not None))
 
@@ -133,4 +135,4 @@ def _allowed(frame: Frame, schema: Schema) -> Iterator[Batch]:
             bad += [[np.count_nonzero(codes == code) for codes in batch] for code in odd]
         if not bad.any():
             yield batch
-    encoding.refuse_codes(frame, schema, bad)
+    encoding.refuse_codes(frame, schema, bad, of_plan=True)

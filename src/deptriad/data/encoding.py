@@ -162,32 +162,46 @@ def weight_of(name: str, types: Mapping[str, Any]) -> nw.Expr:
     return nw.when(missing).then(nw.lit(-1.0)).otherwise(weight)
 
 
-def encoded(data: Any, schema: Schema) -> NDArray[np.int16]:
-    """Codes of all records of a local frame or a file, in the order of the rows."""
+def encoded(data: Any, schema: Schema, of_plan: bool = False) -> NDArray[np.int16]:
+    """Codes of all records of a local frame or a file, in the order of the rows; the schema may be that of a plan."""
     frame = opened(data, schema=schema)
     require(frame, schema.names)
     frame = frame.select(*schema.names)
     parts = [np.column_stack(batch) for batch in coded(frame, Encoder(schema))]
     codes = np.concatenate(parts) if parts else np.zeros((0, len(schema)))
     refused = [(codes == code).sum(axis=0) for code in (UNSEEN, ABSENT)]
-    refuse_codes(frame, schema, np.array(refused))
+    refuse_codes(frame, schema, np.array(refused), of_plan)
     return codes.astype(np.int16)
 
 
-def refuse_codes(frame: Frame, schema: Schema, refused: NDArray[np.int64]) -> None:
+PLANNED = (
+    "a plan stands as it is: leave such records out, or calibrate again with a schema that has "
+)
+"""What to do where the schema is that of a plan, whose mechanisms know no other values."""
+
+
+def refuse_codes(
+    frame: Frame, schema: Schema, refused: NDArray[np.int64], of_plan: bool = False
+) -> None:
     """Say which values a schema refuses, given how many undeclared and missing ones each attribute had."""
     for attribute, unseen, absent in zip(schema, *refused.tolist(), strict=True):
         name = attribute.name
         if unseen:
             what = "values outside its edges" if attribute.kind == "bins" else "undeclared values"
+            said = f"column {name!r} has {unseen:,} {what}{_examples(frame, attribute)}: "
+            if of_plan:
+                raise InvalidValue(said, PLANNED, "them, or ", Parameter("unseen", "'other'"))
             raise InvalidValue(
-                f"column {name!r} has {unseen:,} {what}{_examples(frame, attribute)}: declare them in the "
-                "schema, or set ",
+                said,
+                "declare them in the schema, or set ",
                 *(Parameter("unseen", "'other'"), " there"),
             )
         if absent:
+            said = f"column {name!r} has {absent:,} missing values"
+            if of_plan:
+                raise InvalidValue(f"{said}: ", PLANNED, Parameter("missing", "'category'"))
             raise InvalidValue(
-                f"column {name!r} has {absent:,} missing values, which its schema refuses: set ",
+                f"{said}, which its schema refuses: set ",
                 *(Parameter("missing", "'category'"), " there"),
             )
 

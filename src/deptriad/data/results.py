@@ -12,7 +12,8 @@ class Framed:
     """A result that is also to be had as a frame."""
 
     kind: str = "pandas"
-    """The library of the frame."""
+    """The library of the frame: that of the data, Polars for lazy frames of Polars, and pandas for DuckDB, Ibis, Spark,
+    Dask and files; the first that is installed where that one is not."""
 
     def columns(self) -> dict[str, Any]:
         """The entries of each column of the frame."""

@@ -65,6 +65,9 @@ GAINS = ("gain", "sampling_gain", "pair_gain", "sampling_pair_gain")
 EVERYTHING = "everything at once"
 """Everybody is asked everything with certified budgets, as the paper does: of all rivals the one that uses a prior."""
 
+MOST_SHOWN = 15
+"""Attributes that are printed."""
+
 NO_GAIN = 1.02
 """Up to so many times less variance is called no gain."""
 
@@ -153,11 +156,13 @@ class Comparison(Framed):
         return min(known, key=lambda each: _or_more(float(getattr(each, way))))
 
     def __repr__(self) -> str:
-        one, two = self._tables()
+        one, two = (rows[: MOST_SHOWN + 1] for rows in self._tables())
+        more = len(self) - MOST_SHOWN
+        cut = [f"and {more} more attributes: to_frame() has all of them"] if more > 0 else []
         table = aligned([*one, *two])
         parts = [self._words(), aligned(self._strategies()), [self.verdict, ""]]
         above = [line for part in parts for line in part]
-        return "\n".join([*above, *table[: len(one)], "", *table[len(one) :]])
+        return "\n".join([*above, *table[: len(one)], "", *table[len(one) :], *cut])
 
     def _repr_html_(self) -> str:
         one, two = self._tables()

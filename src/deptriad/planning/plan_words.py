@@ -32,7 +32,7 @@ def rows(plan: Plan) -> list[tuple[str, ...]]:
             ("asked", "share", "budgets", "mechanisms", "plain ε"),
             *(_view_row(view) for view in plan.views[:MOST_SHOWN]),
         ]
-    rows = [
+    rows: list[tuple[str, ...]] = [
         (
             printable(name),
             spent(plan.budgets[name]),
@@ -41,8 +41,10 @@ def rows(plan: Plan) -> list[tuple[str, ...]]:
             f"{plan.total[name]:g}",
             surety(plan.totals[name][plan.guarantee]),
         )
-        for name in plan.names
+        for name in plan.names[:MOST_SHOWN]
     ]
+    if len(plan.names) > MOST_SHOWN:
+        rows.append((f"and {len(plan.names) - MOST_SHOWN} more", *[""] * 5))
     headings = ("attribute", "budget", "mechanism", plan.guarantee, "promise", "50 % sure becomes")
     return [headings, *rows]
 

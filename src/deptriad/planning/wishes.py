@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from deptriad.utils.arrays import Floats, Integers, as_finite_budget, as_numbers
 from deptriad.utils.by_name import by_name, for_each
 from deptriad.utils.errors import InvalidValue, Parameter, refuse_other
 from deptriad.utils.rounding import sum_up
-from deptriad.utils.text import rounded_up
+from deptriad.utils.text import rounded_down, rounded_up
 
 PUBLIC = 20.0
 """Largest budget of an attribute without a promise of its own, unless ``upper`` says otherwise: hardly any noise."""
@@ -138,10 +138,48 @@ class Wishes:
             return floor
         worst = int(broken[np.argmax(found[broken] / self.limits[broken])])
         name, limit = self.analysis.names[worst], float(self.limits[worst])
-        raise ValueError(
+        raise InvalidValue(
             f"no budgets keep the {self.guarantee} total of {name!r} at or below {limit:g}: the least that fixed, "
-            f"lower and splitting allow make it {rounded_up(float(found[worst]), 4)}; {self._what_works(broken)}"
+            f"lower and splitting allow make it {rounded_up(float(found[worst]), 4)}; ",
+            *self._what_binds(),
+            self._what_works(broken),
         )
+
+    def _what_binds(self) -> list[str | Parameter]:
+        """The limits that keep the promise from being kept, and how far one has to be relaxed where that is enough."""
+        given = np.flatnonzero(self.lower > 0.0)
+        enough = [(int(place), most) for place in given if (most := self._largest(int(place)))]
+        if not enough:
+            if given.size < 2:
+                return []
+            largest = int(given[np.argmax(self.lower[given])])
+            said = f", {self.lower[largest]:g}; "
+            return ["no one limit is to blame, the largest is ", self._limit(largest), said]
+        place, most = max(enough, key=lambda each: each[1] / self.lower[each[0]])
+        would = f", {self.lower[place]:g}, where {rounded_down(most, 4)} would do; "
+        return ["the limit that binds is ", self._limit(place), would]
+
+    def _limit(self, place: int) -> Parameter:
+        fixed = self.lower[place] == self.upper[place]
+        return Parameter("fixed" if fixed else "lower", key=self.analysis.names[place])
+
+    def _largest(self, place: int) -> float:
+        """The largest value of one limit with which the least budgets keep the promise; 0 if none does."""
+
+        def works(value: float) -> bool:
+            lower, upper = self.lower.copy(), self.upper.copy()
+            lower[place] = value
+            upper[place] = value if self.upper[place] == self.lower[place] else upper[place]
+            asked = replace(self, lower=lower, upper=upper)
+            return bool((asked.true(asked.floor(self.limits)) <= self.limits).all())
+
+        low, high = 1e-4 * float(self.lower[place]), float(self.lower[place])
+        if not works(low):
+            return 0.0
+        while high - low > 1e-3 * high:
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if works(middle) else (low, middle)
+        return low
 
     def _what_works(self, broken: Integers) -> str:
         """The smallest totals that would work: by bisection, since the least budgets may rise with the totals."""

@@ -16,7 +16,7 @@ from deptriad.utils import html_table
 from deptriad.utils.arrays import as_finite_budget
 from deptriad.utils.errors import InvalidValue, Parameter
 from deptriad.utils.rounding import sum_up
-from deptriad.utils.text import aligned, printable, rounded_up, times
+from deptriad.utils.text import aligned, printable, rounded_up, surety, times
 
 
 @dataclass(frozen=True, repr=False)
@@ -222,6 +222,9 @@ PROMISES = (
     "paired and pairwise are estimates: bounds only if the other answers are independent given the target."
 )
 
+MOST_SHOWN = 30
+"""Targets that are printed."""
+
 JOINT = (
     "joint is a bound for the same reports, exact for the joint table of all that is released;\n"
     "the smaller of the two holds.\n"
@@ -252,9 +255,9 @@ class Totals(ByTarget[Total]):
     budgets, the sum of all ε, is a bound too.
     paired and pairwise are estimates: bounds only if the other answers are independent given the target.
     <BLANKLINE>
-                 estimate  estimate      bound    bound
-    target  own    paired  pairwise  certified  budgets
-    xor       0         0         0      0.434    2.000
+                 estimate  estimate      bound    bound  50 % sure
+    target  own    paired  pairwise  certified  budgets    becomes
+    xor       0         0         0      0.434    2.000     60.7 %
     """
 
     called = ("total", "of")
@@ -277,13 +280,16 @@ class Totals(ByTarget[Total]):
         return html_table.table(rows, below=promises(self.values()).splitlines(), headings=2)
 
     def __repr__(self) -> str:
-        return "\n".join([promises(self.values()), "", *aligned(self._rows())])
+        rows, more = self._rows(), len(self) - MOST_SHOWN
+        cut = [f"and {more} more: to_frame() has all of them"] if more > 0 else []
+        return "\n".join([promises(self.values()), "", *aligned(rows[: MOST_SHOWN + 2]), *cut])
 
     def _rows(self) -> list[list[str]]:
         """Two headings, and a row for each target."""
         names = self._numbers
-        rows = [["", *(KINDS.get(name, "") for name in names)], ["target", *names]]
+        rows = [["", *(KINDS.get(name, "") for name in names), "50 % sure"]]
+        rows.append(["target", *names, "becomes"])
         return rows + [
-            [printable(target), *(_shown(total, name) for name in names)]
+            [printable(target), *(_shown(total, name) for name in names), surety(total.least)]
             for target, total in self.items()
         ]
