@@ -79,3 +79,27 @@ def test_too_many_that_wait_are_turned_away_and_what_waits_is_stored_at_the_end(
 
     assert asyncio.run(run()) == "stored"
     assert len(stored) == 1
+
+
+def test_who_is_in_a_transaction_when_the_writer_ends_is_answered():
+    begun, gate = threading.Event(), threading.Event()
+
+    def add(submissions):
+        begun.set()
+        gate.wait()
+        return ["stored"] * len(submissions)
+
+    async def run():
+        writer = GroupCommit(add)
+        writer.start()
+        one = asyncio.create_task(writer.add(Submission(REPORTS[:1])))
+        await asyncio.to_thread(begun.wait)
+        other = asyncio.create_task(writer.add(Submission(REPORTS[1:2])))
+        await asyncio.sleep(0)
+        ending = asyncio.create_task(writer.stop())
+        await asyncio.sleep(0)
+        gate.set()
+        await ending
+        return [one.done(), other.done()]
+
+    assert asyncio.run(run()) == [True, True]

@@ -99,7 +99,10 @@ def test_running_standard_errors_are_those_of_the_estimates(plan, folder):
     for name, each in told.items():
         found = plan.estimate(store, name)
         assert each["reports"] == found.n
-        assert list(each["standard_errors"].values()) == found.standard_errors.tolist()
+        shown = [
+            float(f"{error:.2g}") for error in found.standard_errors
+        ]  # a report alone moves none
+        assert list(each["standard_errors"].values()) == shown
         assert "share" not in json.dumps(each)
 
 

@@ -122,6 +122,19 @@ def test_a_level_of_confidence_holds_for_pairs_and_joint_tables_together():
     calibrate(analysis, 2.0)
 
 
+@pytest.mark.parametrize("uncertainty", [None, dt.Relative(0.1)])
+@pytest.mark.parametrize("by", [None, "place"])
+def test_the_order_of_attributes_in_a_view_says_nothing(uncertainty, by):
+    frame, schema, _ = survey(9, [3, 3, 2], 0.6)
+    frame["place"] = np.arange(len(frame)) % 2
+    prior = dt.Prior.from_data(frame if by else frame.drop(columns="place"), schema, by=by)
+    analysis = dt.analyze(prior, uncertainty)
+    guard = Guard(schema, np.full(3, 0.1), analysis, Tables(prior))
+    budgets, ways = {"a": 0.3, "b": 2.0, "c": 1.0}, dict.fromkeys("abc", "grr")
+    there, back = (guard.totals(View(tuple(names), budgets, ways)) for names in ("abc", "cba"))
+    assert (there == back).all()
+
+
 def test_certified_plans_keep_certified_totals():
     frame, schema, _ = survey(6, [2, 2, 3], 0.2)
     analysis = analysed(frame, schema)

@@ -143,6 +143,7 @@ def drop(*path):
         (change(["attributes", 0, "budget"], -1.0), "the budget of 'a' is -1.0"),
         (change(["attributes", 0, "budget"], "1"), "the budget of 'a' is '1'"),
         (change(["attributes", 0, "budget"], True), "the budget of 'a' is True"),
+        (change(["attributes", 0, "budget"], 10**400), "not a plan to rely on: int too large"),
         (change(["attributes", 0, "budget"], 0.5), "own total of 'a'"),
         (
             change(["attributes", 0, "promise"], 0.5),

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 
 from deptriad.clients.store import Outcome, Submission
 
@@ -32,6 +31,7 @@ class GroupCommit:
         self._reports = 0
         self._filled = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+        self._ending = False
         self.failing = False
         """Whether the latest transaction could not be written."""
 
@@ -40,13 +40,13 @@ class GroupCommit:
         self._task = asyncio.create_task(self._run())
 
     async def stop(self) -> None:
-        """Store what is still queued, and end."""
+        """Store what is still queued, answer all who wait, and end."""
+        self._ending = True
+        self._filled.set()
+        if self._task is not None:
+            await self._task
         while self._waiting:
             await self._store_some()
-        if self._task is not None:
-            self._task.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._task
 
     async def add(self, submission: Submission) -> Outcome:
         """Queue a submission, and wait until its transaction is on the disk.
@@ -67,7 +67,7 @@ class GroupCommit:
         return await answer
 
     async def _run(self) -> None:
-        while True:
+        while not self._ending:
             await self._filled.wait()
             self._filled.clear()
             while self._waiting:

@@ -180,7 +180,10 @@ class Collector:
 
 
 def standard_errors(wire: Wire, url: str) -> dict[str, Any]:
-    """Of the running estimates, without the estimates: who still answers should not know them."""
+    """Of the running estimates, without the estimates: who still answers should not know them.
+
+    To two digits: all of them would tell who asks again and again what the one report said that came in between.
+    """
     try:
         found = estimates(wire.strategy, url, 1, implausible=True)
     except ValueError:  # nobody was asked some attribute yet
@@ -190,7 +193,7 @@ def standard_errors(wire: Wire, url: str) -> dict[str, Any]:
             names[0]: {
                 "reports": each.n,
                 "standard_errors": {
-                    label: float(error) if np.isfinite(error) else None
+                    label: float(f"{error:.2g}") if np.isfinite(error) else None
                     for label, error in zip(each.values[0], each.standard_errors, strict=True)
                 },
             }

@@ -64,6 +64,8 @@ class Guard:
         plain = np.full(len(self.schema), view.epsilon)
         if view.epsilon <= self.least or self.analysis is None:
             return plain
+        # tables have their axes in the order of the schema
+        view = replace(view, attributes=tuple(sorted(view.attributes, key=self.schema.index)))
         ways = set(view.mechanisms.values())
         if ways == {"grr"} and self.tables is not None and self._small(view):
             found = self._uncertain(view) if self.uncertainty else self._exact(view)
