@@ -1,6 +1,7 @@
 """What the best views gain over the known strategies, by the formulas of expected errors, and how long that takes.
 
     python benchmarks/planner.py [--quick] [--only cardio] [--simulate 20]
+    python benchmarks/planner.py --speed
 
 Real records lie beside the repository; those that are absent are left out, and said so. Gains are summed variances of
 all marginals of a workload under a known strategy, over those of the plan, whose weights make it minimise that sum.
@@ -69,6 +70,13 @@ SIMULATED = (3.0, "both")
 """The promise and the workload of which collections are simulated, of each file."""
 
 PEOPLE, ATTACKED, SEED = 100_000, 20_000, 20261118
+
+
+SPEED = {
+    "best": {9: 2.0, 15: 10.0, 30: 60.0},
+    "all": {8: 0.1, 15: 0.7, 30: 3.0, 40: 5.0},
+}
+"""Seconds for plans of so many attributes of the ACS, on two idle cores."""
 
 
 class Survey(NamedTuple):
@@ -201,13 +209,48 @@ def measured(
     return figures
 
 
+def speed() -> dict[str, Any]:
+    """How long plans take: wall clock, and processor time, which a busy machine disturbs less."""
+    frame = pd.read_parquet(SHARED / "data" / "acs_2018_14_states.parquet")
+    some = [name for name in frame.columns if 2 <= frame[name].nunique() <= 8]
+    analyses = {}
+    for size in sorted({size for goals in SPEED.values() for size in goals}):
+        own = frame[[name for name in some if name.lower() not in APART][:size]]
+        analyses[size] = dt.analyze(dt.Prior.from_data(own, dt.Schema.infer(own), thin="merge"))
+    results: dict[str, Any] = {}
+    for views, goals in SPEED.items():
+        calibrate(analyses[8], 3.0, views=views)  # compiled
+        for size in goals:
+            start, processor = time.perf_counter(), time.process_time()
+            calibrate(analyses[size], 3.0, views=views)
+            taken = time.perf_counter() - start, time.process_time() - processor
+            results[f"{views}, {size} attributes"] = dict(
+                zip(("seconds", "processor"), taken, strict=True)
+            )
+            print(
+                f"{views}, {size} attributes: {taken[0]:.2f} s, processor {taken[1]:.2f} s",
+                flush=True,
+            )
+    return results
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--quick", action="store_true", help="four files, three promises")
     parser.add_argument("--only", help="one file", choices=COUNTS)
     parser.add_argument("--simulate", type=int, default=0, help="simulations of each such cell")
+    parser.add_argument("--speed", action="store_true", help="only how long plans take")
     asked = parser.parse_args()
     quick = asked.quick
+    if asked.speed:
+        warnings.simplefilter("ignore", UserWarning)
+        limits = {
+            f"{views}, {size} attributes / seconds": at_most(limit)
+            for views, goals in SPEED.items()
+            for size, limit in goals.items()
+        }
+        add("planner", speed(), limits)
+        return
     warnings.simplefilter("ignore", UserWarning)
     results: dict[str, Any] = {}
     goals: dict[str, Any] = {}

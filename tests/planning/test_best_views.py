@@ -261,6 +261,16 @@ def test_what_was_not_counted_in_one_pass_is_certified_from_pairs(monkeypatch):
         assert each.epsilon <= 2.0 or (totals_of(each, schema, codes) <= 2.0 * (1 + ROUNDING)).all()
 
 
+def test_views_whose_joint_table_is_too_large_are_certified_from_pairs():
+    """All of 15 attributes of four values: a table of a billion cells, and of each target."""
+    frame, schema, _ = survey(16, [4] * 15, 0.1, rows=300)
+    analysis = analysed(frame, schema)
+    guard = Guard(schema, np.full(15, 3.0), analysis, Tables(analysis.prior))
+    budgets, ways = dict.fromkeys(schema.names, 0.25), dict.fromkeys(schema.names, "grr")
+    found = guard.totals(View(schema.names, budgets, ways))
+    assert found[0] == min(analysis.total("a", budgets).certified, 15 * 0.25)
+
+
 def test_wide_boxes_leave_views_that_need_no_prior():
     frame, schema, _ = survey(15, [2, 3, 3], 0.5, rows=10)
     unsure = calibrate(analysed(frame, schema, dt.Confidence(0.99)), 2.0, views="best")

@@ -28,6 +28,9 @@ from deptriad.utils.rounding import ROUNDOFF, sum_up
 MOST_CONFIDENT = 3
 """Attributes of a view up to which Confidence boxes of joint tables are made: all such tables count together."""
 
+MOST_CELLS = 4_000_000
+"""Cells of a view times values of all targets up to which its joint table is looked at: 32 MiB."""
+
 SHRUNK = (1e-12, 1e-9, 1e-6)
 """Relative parts by which budgets a hair above a promise are made smaller, before bisection."""
 
@@ -103,7 +106,10 @@ class Guard:
         confident = isinstance(self.uncertainty, Confidence)
         if confident and len(view.attributes) > MOST_CONFIDENT:
             return False
-        return self.tables.known(self._places(view))
+        cells = math.prod(self.schema[name].size for name in view.attributes)
+        return cells * sum(self.schema.sizes) <= MOST_CELLS and self.tables.known(
+            self._places(view)
+        )
 
     def _places(self, view: View) -> list[int]:
         return [self.schema.index(name) for name in view.attributes]
