@@ -42,9 +42,6 @@ Guarantee = Literal["joint", "certified", "paired", "pairwise"]
 Objective = Literal["utility", "even", "paper"]
 OBJECTIVES = ("utility", "even", "paper")
 
-UNREADABLE = (KeyError, TypeError, AttributeError, ValueError, OverflowError, RecursionError)
-"""What a file that is no plan may raise."""
-
 
 @dataclass(frozen=True, repr=False)
 class Plan:
@@ -251,7 +248,7 @@ class Plan:
         content = plan_file.read(path)
         try:
             return cls._restored(content)
-        except UNREADABLE as error:
+        except plan_file.UNREADABLE as error:
             said = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
             raise ValueError(f"{path} is not a plan to rely on: {said}") from None
 

@@ -31,6 +31,9 @@ ROW = ("name", "budget", "mechanism", "promise", "totals")
 OF_VIEWS = ("views", "marginals", "weights", "optimality", "everything")
 """Keys that version 2 has as well, the last if it is known; its attributes have no budget or mechanism."""
 
+UNREADABLE = (KeyError, TypeError, AttributeError, ValueError, OverflowError, RecursionError)
+"""What a file that is no plan may raise."""
+
 VIEW_ROW = ("attributes", "budgets", "mechanisms", "joint", "share")
 
 
