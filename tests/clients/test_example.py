@@ -4,7 +4,6 @@ import json
 import re
 import shlex
 import shutil
-import subprocess
 import urllib.request
 from pathlib import Path
 
@@ -27,17 +26,25 @@ def commands():
     ]
 
 
-def ran(folder, arguments):
-    done = subprocess.run(
-        [*collector.COMMAND, *arguments], cwd=folder, capture_output=True, text=True, timeout=200
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+@pytest.fixture
+def ran(capsys, monkeypatch, tmp_path):
+    """Runs a command in a copy of the example; gives its output."""
+    from deptriad.cli import main
+
+    shutil.copytree(EXAMPLE, tmp_path / "web_survey")
+    monkeypatch.chdir(tmp_path / "web_survey")
+
+    def ran(arguments):
+        with pytest.raises(SystemExit) as ended:
+            main(arguments)
+        assert not ended.value.code
+        return capsys.readouterr().out
+
+    return ran
 
 
-def test_from_a_pilot_to_a_running_survey_in_five_commands(tmp_path):
+def test_from_a_pilot_to_a_running_survey_in_five_commands(ran, tmp_path):
     folder = tmp_path / "web_survey"
-    shutil.copytree(EXAMPLE, folder)
     *before, collect, estimate = commands()
     assert [each[0] for each in (*before, collect)] == [
         "schema",
@@ -47,7 +54,7 @@ def test_from_a_pilot_to_a_running_survey_in_five_commands(tmp_path):
         "collect",
     ]
     for each in before:
-        ran(folder, each)
+        ran(each)
     plan = dt.Plan.load(folder / "plan.json")
     invitations = (folder / "invitations.txt").read_text().split()
     options = dict(zip(collect[2::2], collect[3::2], strict=True))
@@ -66,6 +73,6 @@ def test_from_a_pilot_to_a_running_survey_in_five_commands(tmp_path):
         ) == (403, *[200] * 30)
     words = json.loads((folder / "words.json").read_text(encoding="utf-8"))
     assert f"<title>{words['title']}</title>" in page
-    found = json.loads(ran(folder, [*estimate, "--json"]))
+    found = json.loads(ran([*estimate, "--json"]))
     assert found["attributes"] == ["exhausted", "leaving"]
     assert 0 < found["reports"] <= 30
