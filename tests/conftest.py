@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, Phase, settings
 import surroundings
 
 USUAL = settings(
-    max_examples=100,
+    max_examples=50,
     deadline=None,
     print_blob=True,
     phases=set(Phase) - {Phase.explain},

@@ -26,7 +26,7 @@ def test_all_attacks_are_there_and_none_is_out_of_bounds(outcome):
     for row in outcome.rows:
         assert 0.0 <= row["low"] <= row["macro_f1"] <= row["high"] <= 1.0
         assert row["attained"] <= row["allowed"]
-        assert row["train"] + row["evaluation"] == 3000
+        assert row["train"] + row["evaluation"] == 1200
 
 
 def test_the_certified_plan_costs_more_than_the_sum_and_less_than_splitting(outcome):

@@ -129,7 +129,7 @@ def _attacked(
         _attacker(attacker, work.quick),
         analysis=analysis,
         ceiling=attacker == BAYES,
-        sample=work.choose(60_000, 3_000),
+        sample=work.choose(60_000, 1_200),
         rng=work.chance(*about),
     )
     score = found.score
@@ -159,7 +159,7 @@ def _attacker(name: str, quick: bool) -> Any:
     from deptriad.attacks.tabtransformer import TabTransformer
 
     # smaller than the default, so that 36 of them are trained on two cores within half an hour
-    small = TabTransformer(8, 1, 2, epochs=1, least_updates=5)
+    small = TabTransformer(8, 1, 2, epochs=1, least_updates=2)
     return small if quick else TabTransformer(32, 2, 4, micro_batch=1_024)
 
 
@@ -245,7 +245,7 @@ def _audited(rows: Sequence[Row]) -> Claim:
 
 
 def _data(work: Work, people: int) -> str:
-    sample = work.choose(60_000, 3_000)
+    sample = work.choose(60_000, 1_200)
     return (
         f"ACS 2018 in 14 states, {people:,} adults, nine attributes of mixed dependence: {', '.join(NINE.names)}; "
         f"attacks on a sample of {sample:,}, half to train and half to evaluate. The paper has nine attributes of "

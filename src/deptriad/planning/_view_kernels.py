@@ -28,13 +28,16 @@ def likelihoods(table: Floats, sizes: Integers, gains: Floats, out: Floats) -> N
     """Σ_u p(u | x)·Π_i (1 + t_i·1{u_i = y_i}) for all y: each axis becomes its sum plus t_i times itself."""
     cells, columns = table.shape
     total = np.empty(columns)
-    out[:] = table
+    for cell in range(cells):
+        for column in range(columns):
+            out[cell, column] = table[cell, column]
     inner = 1
     for axis in range(sizes.size - 1, -1, -1):
         size, gain = sizes[axis], gains[axis]
         for begin in range(0, cells, size * inner):
             for place in range(begin, begin + inner):
-                total[:] = out[place]
+                for column in range(columns):
+                    total[column] = out[place, column]
                 for value in range(1, size):
                     line = out[place + value * inner]
                     for column in range(columns):
@@ -48,10 +51,11 @@ def likelihoods(table: Floats, sizes: Integers, gains: Floats, out: Floats) -> N
 
 @compiled(nogil=True)
 def worst_ratios(likelihood: Floats, first: Integers, value: Floats, where: Integers) -> None:
-    """Of each target the largest ratio of a report's likelihoods under two of its values, and where: y, x, x'."""
+    """Of each target the largest ratio of a report's likelihoods under two of its values, and where: y, x, x'.
+
+    Filled in where it is above the ``value`` that is there.
+    """
     targets = first.size - 1
-    value[:] = 1.0
-    where[:] = -1
     for cell in range(likelihood.shape[0]):
         line = likelihood[cell]
         for target in range(targets):
