@@ -108,7 +108,7 @@ def test_a_promise_in_words_is_a_total(run, survey, tmp_path):
     code, output, _ = run(*start, "--sure", "0.9")
     assert code == 0
     assert set(dt.Plan.load(tmp_path / "plan.json").total.values()) == {dt.promise(sure=0.9)}
-    assert "at most 9.000 times (e^2.19722):\nnobody who was" in output
+    assert "at most 9.000 times (e^2.19723):\nnobody who was" in output
     assert run(*start, "--sure", "0.9", "--before", "0.2")[0] == 0
     promised = dt.promise(sure=0.9, before=0.2)
     assert set(dt.Plan.load(tmp_path / "plan.json").total.values()) == {promised}

@@ -4,6 +4,7 @@ import dataclasses
 import hashlib
 import json
 import math
+import re
 import warnings
 from functools import partial
 
@@ -308,3 +309,14 @@ def test_check_finds_a_broken_promise():
         warnings.simplefilter("error")
         calibrate(analysis, 1.0).check(frame, rng, progress=lambda *done: seen.append(done))
     assert seen == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_a_plan_names_who_is_most_exposed_and_never_prints_more_than_was_promised():
+    for promise in (dt.promise(sure=0.8), 2.2, 0.1):
+        plan = dt.calibrate(analysis_of(), promise)
+        said = re.search(
+            r"most is told about (.+), the largest total is ([\d.]+)$", repr(plan), re.M
+        )
+        assert float(said[2]) < promise + 1e-5
+        worst = max(plan.totals, key=lambda name: plan.totals[name][plan.guarantee])
+        assert said[1] == "all attributes" or worst in said[1]

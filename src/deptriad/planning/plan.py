@@ -209,8 +209,7 @@ class Plan:
     @cached_property
     def asked(self) -> tuple[str, ...]:
         """Names of the attributes that are released."""
-        some = {name for view in self.views for name in view.attributes}
-        return tuple(name for name in self.names if name in some)
+        return tuple(n for n in self.names if any(n in view.attributes for view in self.views))
 
     def __repr__(self) -> str:
         return "\n".join(plan_words.summary(self) + aligned(plan_words.rows(self)))
@@ -316,11 +315,9 @@ class Plan:
     def compare(self) -> Comparison:
         """Expected errors beside those of other strategies with the same promise: who wins, and by how much.
 
-        Splitting gives every attribute that is released the smallest promise over their number. Random sampling asks
-        each user for one attribute, or for one of all pairs as one value, with the whole of the smallest promise; fakes
-        hide which attribute that is. These know nothing of how answers depend on each other. Asking everybody
-        everything, with certified budgets, does. ``verdict`` says it in a sentence, also where dependence buys nothing.
-        Errors are roots of summed variances with Σf² left out (``deptriad.mechanisms.expected_error``): upper bounds.
+        Splitting gives all that are released equal parts of the smallest promise; sampling asks one, or one pair as one
+        value, with all of it; fakes hide which. Asking everybody everything uses dependence, too. ``verdict`` says who
+        wins. Errors are upper bounds: roots of summed variances, less Σf² (``deptriad.mechanisms.expected_error``).
         """
         return compare(self)
 

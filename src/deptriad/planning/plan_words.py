@@ -37,8 +37,8 @@ def rows(plan: Plan) -> list[tuple[str, ...]]:
             printable(name),
             spent(plan.budgets[name]),
             plan.mechanisms[name],
-            rounded_up(plan.totals[name][plan.guarantee]),
-            f"{plan.total[name]:g}",
+            _within(plan, name),
+            _number(plan.total[name]),
             surety(plan.totals[name][plan.guarantee]),
         )
         for name in plan.names[:MOST_SHOWN]
@@ -58,9 +58,8 @@ def summary(plan: Plan) -> list[str]:
         f"no {plan.guarantee} total is above its promise: {PROMISES[plan.guarantee]}",
     ]
     if not plan.asks_all:
-        worst = max(float(numbers[plan.guarantee]) for numbers in plan.totals.values())
         lines += [
-            f"each person is asked {_one_of(len(plan.views))}; the largest total is {rounded_up(worst)}",
+            f"each person is asked {_one_of(len(plan.views))}; {_exposed(plan)}",
             f"mean variance at most {rounded_up(plan.optimality, 4)} times that of the best shares of all views "
             "priced",
         ]
@@ -88,10 +87,35 @@ def promised(plan: Plan) -> list[str]:
         for promise in finite
         for line in (
             f"promised: what is told about {_some(about[promise], len(plan.names))} moves odds {sure} "
-            f"{times(promise)} times (e^{promise:g}):",
+            f"{times(promise)} times (e^{_number(promise)}):",
             told(promise),
         )
     ]
+
+
+def _exposed(plan: Plan) -> str:
+    """Which attributes are most exposed, and how far."""
+    finite = [name for name in plan.names if isfinite(plan.total[name])]
+    totals = {name: float(plan.totals[name][plan.guarantee]) for name in finite}
+    most = max(finite, key=totals.__getitem__)
+    alike = [name for name in finite if totals[name] >= 0.999 * totals[most]]
+    about = "all attributes" if len(alike) == len(plan.names) > 1 else _some(alike, 0)
+    return f"most is told about {about}, the largest total is {_within(plan, most)}"
+
+
+def _within(plan: Plan, name: str) -> str:
+    """A total, rounded up but not above what was promised, since it is not."""
+    total, promise = rounded_up(plan.totals[name][plan.guarantee]), _number(plan.total[name])
+    return promise if float(total) > float(promise) else total
+
+
+def _number(promise: float) -> str:
+    """A promise with up to six digits, rounded up.
+
+    >>> _number(2.2), _number(1.3862943611198906), _number(3.0), _number(float("inf"))
+    ('2.2', '1.3863', '3', 'inf')
+    """
+    return f"{float(rounded_up(promise, 5)):g}"
 
 
 def _some(names: list[str], of: int) -> str:
