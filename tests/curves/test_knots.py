@@ -128,3 +128,14 @@ def test_thinning_needs_one_aim():
         profile.thin(tolerance=-0.1)
     with pytest.raises(ValueError, match=r"(?i)budgets"):
         profile.thin(3, budgets=(2.0, 1.0))
+
+
+@pytest.mark.filterwarnings("error")
+def test_tiny_entries_are_thinned_without_a_warning():
+    table = [
+        [0.5, 0.25, 0.25, 0.0],
+        [0.5, 0.25, 0.25 - 6e-13, 6e-13],
+        [9e-299, 7e-289, 1.0, 4e-207],
+    ]
+    profile = dt.profile(table)
+    assert profile.thin(3).leakage(50.0) >= profile.leakage(50.0)

@@ -50,14 +50,14 @@ def _end(profile: Profile) -> float:
 def chord_errors(eta: Floats, stick: Floats, budgets: tuple[float, float]) -> Floats:
     """Largest relative excess of the leakage, over the budgets asked for, of the chord from knot i to knot j."""
     count = eta.size
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         focus = stick / eta  # 1/t of the budget that the curve answers at each place
         counted = (np.log1p(1.0 / focus) >= budgets[0]) & (eta > 0.0)
     errors = np.full((count, count), np.inf)
     for i in range(count - 1):
         slope = (stick[i] - stick[i + 1 :]) / (eta[i + 1 :] - eta[i])
         gap = stick[i] + eta[i] * slope
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             answer = np.log1p(gap[:, None] / (focus[None, i + 1 :] + slope[:, None]))
             excess = answer / np.log1p(eta[i + 1 :])[None, :] - 1.0
         inside = np.tri(count - i - 1, dtype=bool) & counted[None, i + 1 :]
