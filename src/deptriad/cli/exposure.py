@@ -35,7 +35,13 @@ class Shown:
         self._foot()
 
     def _name(self, name: str | None) -> str:
-        return "–" if name is None else escape(cut(printable(name), self.longest))
+        if name is None:
+            return "–"
+        short, most = cut(printable(name), self.longest), self.longest
+        alike = [cut(printable(other), most) for other in self.found.names].count(short)
+        if alike > 1:  # names that begin alike are told apart by their ends
+            short = printable(name)[: most // 2] + "…" + printable(name)[most // 2 + 1 - most :]
+        return escape(short)
 
     def _number(self, source: str | None, target: str, leakage: float) -> str:
         """A leakage, marked where it rests on few records."""
