@@ -309,6 +309,8 @@ def test_check_finds_a_broken_promise():
         warnings.simplefilter("error")
         calibrate(analysis, 1.0).check(frame, rng, progress=lambda *done: seen.append(done))
     assert seen == [(1, 3), (2, 3), (3, 3)]
+    with pytest.raises(ValueError, match=r"has \d+ views: take plan.recheck"):
+        dt.calibrate(analysis, 1.0).check(frame, rng)
 
 
 def test_a_plan_names_who_is_most_exposed_and_never_prints_more_than_was_promised():

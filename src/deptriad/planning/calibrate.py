@@ -86,7 +86,7 @@ def calibrate(
         How many will answer, for the errors that the plan states.
     halves
         How often to plan on one half of the records and to check on the other: ``plan.pilot`` then says how often and
-        by how much a promise was passed. For a pilot of few records; each takes about as long as the plan.
+        by how much a promise was broken. For a pilot of few records; each takes about as long as the plan.
     progress
         Called with the number of steps done, and None; or how many there are at most.
 

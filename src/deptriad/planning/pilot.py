@@ -1,4 +1,4 @@
-"""A pilot of few records: how often, and by how much, a plan from half of them passes a promise on the other half.
+"""A pilot of few records: how often, and by how much, a plan from half of them breaks a promise on the other half.
 
 Both halves are noisy, and each has fewer records than the pilot: what is found is rather too much than too little for
 the plan from all of them. It is an estimate; Confidence boxes give a guarantee.
@@ -56,20 +56,20 @@ class Pilot(Framed):
     Examples
     --------
     >>> found = Pilot((Half("age", 3.25, 3.0), Half("sex", 2.5, 3.0)))
-    >>> found.passed, found.worst.attribute
+    >>> found.broken, found.worst.attribute
     (0.5, 'age')
     >>> found
-    of 2 plans made from one half of the records and checked on the other, 1 passes a promise: by 0.250 (age)
+    of 2 plans made from one half of the records and checked on the other, 1 breaks a promise: by 0.250 (age)
     attribute  total  promise
-    age        3.250        3  PASSED
+    age        3.250        3  BROKEN
     sex        2.500        3
     """
 
     halves: tuple[Half, ...]
 
     @property
-    def passed(self) -> float:
-        """The share of the plans that pass a promise."""
+    def broken(self) -> float:
+        """The share of the plans that break a promise."""
         return sum(half.excess > 0.0 for half in self.halves) / len(self.halves)
 
     @property
@@ -88,11 +88,11 @@ class Pilot(Framed):
         over = sum(half.excess > 0.0 for half in self.halves)
         said = f"of {len(self.halves)} plans made from one half of the records and checked on the other, "
         if not over:
-            return said + "none passes a promise"
+            return said + "none breaks a promise"
         most = f"by {rounded_up(self.worst.excess)} ({printable(self.worst.attribute)})"
         if over == 1:
-            return f"{said}1 passes a promise: {most}"
-        return f"{said}{over} pass a promise: the median by {rounded_up(self.median)}, the worst {most}"
+            return f"{said}1 breaks a promise: {most}"
+        return f"{said}{over} break a promise: the median by {rounded_up(self.median)}, the worst {most}"
 
     def columns(self) -> dict[str, list[Any]]:
         """Columns of the frame, a row for each plan."""
@@ -101,7 +101,7 @@ class Pilot(Framed):
     def __repr__(self) -> str:
         rows: list[tuple[str, ...]] = [("attribute", "total", "promise", "")]
         for half in self.halves:
-            said = "PASSED" if half.excess > 0.0 else ""
+            said = "BROKEN" if half.excess > 0.0 else ""
             rows.append(
                 (printable(half.attribute), rounded_up(half.total), f"{half.promise:g}", said)
             )

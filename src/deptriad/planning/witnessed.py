@@ -98,6 +98,11 @@ def check(
     plan: Plan, coded: Coded, rng: np.random.Generator | None, progress: Progress | None
 ) -> Check:
     """What witnesses find on coded records at the budgets of a plan: see ``Plan.check``."""
+    if not plan.asks_all:
+        raise ValueError(
+            "check() looks for witnesses at the budgets of a plan that asks everybody everything, and this one has "
+            f"{len(plan.views)} views: take plan.recheck(reports), or dt.attack(records, plan, target), which audits it"
+        )
     rows = []
     for name, found in witness_each(coded, plan.budgets, rng=rng, progress=progress).items():
         own = float(plan.budgets[name])
