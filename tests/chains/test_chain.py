@@ -278,7 +278,7 @@ def test_totals_print_as_a_table_and_become_a_frame():
     assert len(frame) == len(found) == 40
     assert (frame["total"] == found.total).all()
     lines = repr(found).splitlines()
-    assert lines[0].split() == list(frame.columns)
+    assert lines[0].split() == [*frame.columns, "50", "%", "sure", "becomes"]
     assert "…" in lines[9]
     assert "unknown start" in lines[-1]
     assert "<table" in found._repr_html_()
