@@ -1,5 +1,7 @@
 """The command line in a folder of its own, and surveys to run it on."""
 
+import math
+
 import pytest
 
 import deptriad as dt
@@ -9,8 +11,9 @@ from command_line import records
 @pytest.fixture
 def run(capsys, monkeypatch, tmp_path):
     """Run the command in an empty folder; give its exit code, output and error output."""
-    from deptriad.cli import main
+    from deptriad.cli import app, main
 
+    monkeypatch.setattr(app, "SECONDS", math.inf)  # on a slow machine progress would be told
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
 

@@ -27,7 +27,7 @@ from deptriad.cli.words import reason
 from deptriad.data import readers
 from deptriad.utils.files import spelt
 from deptriad.utils.progress import BEFORE_COMPILING
-from deptriad.utils.text import printable, rounded_up, times
+from deptriad.utils.text import printable, rounded_up
 
 SECONDS = 5.0
 """Between two lines of progress."""
@@ -208,23 +208,18 @@ def number_table(names: Sequence[str], numbers: Sequence[str]) -> Table:
     return table
 
 
-def leak_table(
-    rows: Sequence[Leak], odds: bool = False, budgets: Mapping[str, float] | None = None
-) -> Table:
+def leak_table(rows: Sequence[Leak], budgets: Mapping[str, float] | None = None) -> Table:
     """Triads and leakages of ordered pairs, every number rounded up.
 
     Parameters
     ----------
     rows
         The pairs.
-    odds
-        Whether to show e^leakage as well.
     budgets
         The budget of each source, where they are not all the same.
     """
     names = ["released", *(["with ε"] if budgets else []), "about"]
-    last = ["odds moved at most"] if odds else []
-    table = number_table(names, ["α", "β", "φ", "δ", "leakage", *last])
+    table = number_table(names, ["α", "β", "φ", "δ", "leakage"])
     if budgets:
         table.columns[1].justify = "right"
     for row in rows:
@@ -236,7 +231,6 @@ def leak_table(
             *([f"{budgets[row.source]:g}"] if budgets else []),
             target,
             *(up(float(number)) for number in numbers),
-            *([f"{times(row.leakage)} times"] if odds else []),
         )
     return table
 

@@ -11,7 +11,6 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from deptriad.data import _count_kernels, _joint_kernels
 from deptriad.data.attribute import Attribute
 from deptriad.data.batches import results, streams
 from deptriad.data.column_types import Frame
@@ -104,6 +103,8 @@ class Counter:
 
     def __call__(self, batches: Iterator[Batch]) -> list[NDArray[Any]]:
         """Count all batches."""
+        from deptriad.data import _count_kernels
+
         number, pairs = len(self.layout.sizes), _count_kernels.Pairs(*self.layout.arrays)
         records, weights, refused = self.nothing()
         cover = TableSet(tuple(pair_covering(self.layout.sizes)), self.layout.sizes)
@@ -128,6 +129,8 @@ class Counter:
 
     def _lay_out(self, cover: TableSet, cells: Integers, records: Integers) -> None:
         """Add what was counted in larger tables to the table of each pair."""
+        from deptriad.data import _joint_kernels
+
         held: dict[tuple[int, int], int] = {}
         for number, places in enumerate(cover.tables):
             for pair in combinations_with_replacement(places, 2):

@@ -81,30 +81,30 @@ def surety(nats: float, before: float = 0.5) -> str:
     return f"{str(share).removesuffix('.0')} %"
 
 
-def interval(low: float, high: float, decimals: int = 4) -> str:
-    """An interval, rounded outward, with as many decimals as keep its ends apart.
+def interval(low: float, high: float) -> str:
+    """An interval, rounded outward, with four decimals, or as many as keep its ends apart.
 
     >>> interval(0.12341, 0.2), interval(0.0, 0.0000031), interval(0.1, 0.1)
     ('0.1234 to 0.2000', '0 to 0.0000031', '0.1000 to 0.1000')
     """
     width = high - low
-    places = decimals if not width > 0.0 else max(decimals, 1 - math.floor(math.log10(width)))
+    places = 4 if not width > 0.0 else max(4, 1 - math.floor(math.log10(width)))
     ends = _rounded(low, places, ROUND_FLOOR), _rounded(high, places, ROUND_CEILING)
     return " to ".join(
         "0" if end == 0.0 else text for end, text in zip((low, high), ends, strict=True)
     )
 
 
-def share(number: float, decimals: int = 4) -> str:
-    """A number with so many decimals, or with two digits where that would read as nothing.
+def share(number: float) -> str:
+    """A number with four decimals, or with two digits where that would read as nothing.
 
     >>> share(0.12345), share(0.0000123), share(0.0)
     ('0.1235', '0.000012', '0')
     """
     if number == 0.0 or not math.isfinite(number):
         return f"{number:g}" if number else "0"
-    if abs(number) >= 0.5 * 10.0**-decimals:
-        return f"{number:.{decimals}f}"
+    if abs(number) >= 0.00005:
+        return f"{number:.4f}"
     return f"{number:.{1 - math.floor(math.log10(abs(number)))}f}"
 
 
