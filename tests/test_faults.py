@@ -19,6 +19,7 @@ SPEC.loader.exec_module(faults)
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_nothing_is_lost_and_no_mistake_ends_in_a_traceback(capsys):
     """The same trials every time; `make faults` looks for new ones."""
     found = faults.run(1, kills=2, inputs=40, places=1, only=["schema"])

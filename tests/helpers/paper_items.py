@@ -1,14 +1,39 @@
 """What the tests of the paper's items share."""
 
+from dataclasses import replace
+
 from matplotlib.figure import Figure
 
 from deptriad.paper.data import Library
 from deptriad.paper.item import Item, Work
 
+OUTCOMES = {}
+"""By the item's name, and whether it had data."""
+
 
 def quick(module, library=None):
-    """The outcome of an item on small samples."""
+    """The outcome of an item on small samples, which is worked out once; not for tests that change how."""
+    key = module.ITEM.name, library is not None
+    if key not in OUTCOMES:
+        OUTCOMES[key] = anew(module, library)
+    return OUTCOMES[key]
+
+
+def anew(module, library=None):
+    """The outcome of an item on small samples, worked out now."""
     return module.ITEM.run(Work(module.ITEM.name, library or Library(), quick=True))
+
+
+def remembered(item):
+    """The item; what comes out of it on small samples, with data, ``quick`` knows from then on."""
+
+    def run(work):
+        outcome = item.run(work)
+        for given in (True, False) if not (item.needs or item.uses) else (True,):
+            OUTCOMES[item.name, given] = outcome
+        return outcome
+
+    return replace(item, run=run)
 
 
 def as_read_back(rows):

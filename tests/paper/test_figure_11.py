@@ -3,7 +3,7 @@
 import pytest
 
 from deptriad.paper import figure_11
-from paper_items import as_read_back, quick
+from paper_items import anew, as_read_back
 
 
 def test_figure_11_claims_look_at_the_rows():
@@ -34,4 +34,4 @@ def test_figure_11_claims_look_at_the_rows():
 
 @pytest.mark.usefixtures("small")
 def test_quick_rows_can_be_drawn():
-    assert figure_11.draw(as_read_back(quick(figure_11).rows)).axes
+    assert figure_11.draw(as_read_back(anew(figure_11).rows)).axes

@@ -3,12 +3,12 @@
 import pytest
 
 from deptriad.paper import table_1
-from paper_items import as_read_back, quick
+from paper_items import anew, as_read_back
 
 
 @pytest.mark.usefixtures("small")
 def test_table_1_verdicts():
-    found = quick(table_1)
+    found = anew(table_1)
     verdicts = {claim.paper: claim.holds for claim in found.claims}
     assert verdicts["none of the earlier algorithms takes an uncertain distribution"] is True
     assert verdicts["MI and PCC do not measure the leakage under any mechanism"] is True
@@ -28,6 +28,6 @@ def test_scalability_is_judged_by_the_rows():
 
 @pytest.mark.usefixtures("small")
 def test_the_table_to_read_has_a_line_for_each_row():
-    rows = quick(table_1).rows
+    rows = anew(table_1).rows
     shown = table_1.table(as_read_back(rows))
     assert [line["algorithm"] for line in shown] == [row["algorithm"] for row in rows]

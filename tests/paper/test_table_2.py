@@ -3,7 +3,7 @@
 import pytest
 
 from deptriad.paper import table_2
-from paper_items import as_read_back, quick
+from paper_items import anew, as_read_back
 
 
 @pytest.mark.parametrize(
@@ -27,6 +27,6 @@ def test_claimed_orders_are_judged_by_measured_exponents(name, exponents, holds)
 
 @pytest.mark.usefixtures("small")
 def test_the_table_to_read_has_a_line_for_each_row():
-    rows = quick(table_2).rows
+    rows = anew(table_2).rows
     shown = table_2.table(as_read_back(rows))
     assert [line["algorithm"] for line in shown] == [row["algorithm"] for row in rows]
