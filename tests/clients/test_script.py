@@ -275,6 +275,8 @@ tell(found);
     "change",
     [
         "Crypto.prototype.getRandomValues = undefined",
+        "Crypto.prototype.getRandomValues = (array) => array",
+        "Crypto.prototype.getRandomValues = function (array) { return array.fill(7n); }",
         "delete globalThis.Crypto",
         "Object.defineProperty(globalThis, 'crypto', { value: { getRandomValues: (array) => array, subtle } })",
     ],

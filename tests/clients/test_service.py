@@ -1,10 +1,14 @@
+import asyncio
 import json
 import secrets
+import sqlite3
+import threading
 
 import numpy as np
 import pytest
 
 import collector
+from deptriad.clients import service
 from deptriad.clients.service import Rate, Settings, standard_errors
 from deptriad.clients.store import Store
 from deptriad.clients.wire import Wire
@@ -64,6 +68,60 @@ def test_what_is_no_report_of_the_plan_is_refused_and_the_batch_with_it(port, pl
     assert good["id"] not in held
 
 
+class Sick:
+    """A store that fails, hangs or works, as it is told."""
+
+    def __init__(self):
+        self.checks, self.broken, self.free = 0, False, threading.Event()
+
+    def add(self, _):
+        return []
+
+    def check(self):
+        self.checks += 1
+        self.free.wait(60.0)
+        if self.broken:
+            raise OSError("gone")
+
+
+def test_health_asks_the_store_once_at_a_time_and_recovers_without_reports(plan, monkeypatch):
+    monkeypatch.setattr(service, "HEALTHY", 0.0)
+    monkeypatch.setattr(service, "UNWELL", 0.01)
+
+    async def run():
+        store = Sick()
+        collector_ = service.Collector(plan, store, Settings())
+
+        async def asked(times=1):
+            told = await asyncio.gather(*(collector_.health(None) for _ in range(times)))
+            return {answer.status_code for answer in told}
+
+        assert await asked(20) == await asked(20) == {503}  # it hangs
+        assert store.checks == 1
+        monkeypatch.setattr(service, "UNWELL", 60.0)
+        store.free.set()
+        assert await asked() == {200}
+        store.broken = True
+        await asyncio.sleep(0.001)
+        assert await asked() == {503}
+        store.broken = False
+        await asyncio.sleep(0.001)
+        assert await asked() == {200}
+
+    asyncio.run(run())
+
+
+def test_a_store_that_cannot_be_written_is_told_by_its_check(plan, tmp_path):
+    store = Store.opened(tmp_path / "own.db", plan)
+    store.check()
+    other = sqlite3.connect(tmp_path / "own.db")
+    other.execute("DROP TABLE deptriad_facts")
+    other.close()
+    with pytest.raises(OSError, match="no such table"):
+        store.check()
+    store._engine.dispose()
+
+
 def test_health_page_and_nothing_else(port, plan):
     answer = collector.post(port, b"", line="GET /health")
     assert answer.status == 200
@@ -77,6 +135,7 @@ def test_health_page_and_nothing_else(port, plan):
         assert page.url == f"{place}/survey.html"
         assert page.headers["content-security-policy"] == "frame-ancestors 'none'"
         assert page.headers["x-content-type-options"] == "nosniff"
+        assert page.headers["cache-control"] == "no-cache"
     for path in ("/../plan.json", "/%2e%2e/plan.json", "/reports.db"):
         with pytest.raises(urllib.error.HTTPError, match="404"):
             urllib.request.urlopen(f"{place}{path}")

@@ -191,9 +191,10 @@ def test_reloads_and_retries_send_the_same_and_it_is_counted_once(visit, site):
         own.send()
         assert own.shown() == "review"
         assert "Nobody confirmed" in own.page.locator("#status").inner_text()
-        assert own.kept() == kept
+        assert own.kept() == kept | {"tried": True}
     own.page.reload()
-    own.settled().send()
+    assert own.settled().page.locator("#send").inner_text() == "Send the same again"
+    own.send()
     assert own.shown() == "done"
     assert own.sent == [own.sent[0]] * 3
     assert len(collector.stored_reports(store)) == before + 1
@@ -208,17 +209,45 @@ def test_a_second_tab_draws_nothing_again(visit, site):
     other = own.context.new_page()
     other.goto(f"{place}/")
     other.wait_for_selector("#ask:not([hidden])")
+    other.evaluate("document.querySelector('fieldset input')?.click()")
     own.answer()
     kept = own.kept()
-    own.page, first = other, own.page
-    own.answer(1)
+    first, own.page = own.page, other
+    other.wait_for_selector("#review:not([hidden])")  # it follows, and forgets what was chosen
+    assert other.locator("#questions").inner_html() == ""
+    assert other.locator("#exact").text_content() == first.locator("#exact").text_content()
     assert own.kept() == kept
     own.send()
     assert own.shown() == "done"
-    own.page = first
-    own.send()  # which finds that it is done
-    assert own.shown() == "done"
+    first.wait_for_selector("#done:not([hidden])")
     assert len(own.sent) == 1
+
+
+def test_a_tab_that_did_not_follow_sends_and_ends_nothing_that_it_does_not_show(visit, site):
+    place, store = site
+    before = len(collector.stored_reports(store))
+    deaf = "addEventListener('storage', (event) => event.stopImmediatePropagation());"
+    own = visit(f"{place}/")
+    other = own.context.new_page()
+    other.add_init_script(deaf)
+    other.goto(f"{place}/")
+    other.wait_for_selector("#ask:not([hidden])")
+    own.answer()
+    kept, first = own.kept(), own.page
+    own.page = other
+    own.answer(1)  # it shows what the other tab had perturbed, and draws nothing
+    assert own.kept() == kept
+    own.page = first
+    own.page.click("#decline")
+    own.page.click("#again")
+    own.answer()  # somebody else
+    second = own.kept()
+    assert second["report"]["id"] != kept["report"]["id"]
+    other.click("#send")
+    assert other.locator("#exact").text_content() == json.dumps(second["report"], indent=1)
+    assert own.kept() == second
+    assert own.sent == []
+    assert len(collector.stored_reports(store)) == before
 
 
 def test_who_declines_sends_nothing(visit, site):
@@ -226,6 +255,42 @@ def test_who_declines_sends_nothing(visit, site):
     own.page.click("#decline")
     assert own.shown() == "done"
     assert own.kept() == {"done": "declined"}
+    assert own.page.locator("#done-title").inner_text() == "Nothing was sent"
+    assert own.sent == []
+
+
+def test_who_declines_after_trying_is_not_told_that_nothing_was_sent(visit, site):
+    place, store = site
+    before = len(collector.stored_reports(store))
+    own = visit(f"{place}/").answer()
+    own.page.route("**/reports", lambda route: (route.fetch(), route.abort()))
+    own.send()
+    own.page.reload()
+    own.settled().page.click("#decline")
+    assert own.page.locator("#done-title").inner_text() == "Nothing more will be sent"
+    assert len(collector.stored_reports(store)) == before + 1  # it had arrived
+    own.page.click("#again")
+    own.answer()
+    own.page.route("**/reports", lambda route: route.fulfill(status=422))
+    own.send()
+    assert "422" in own.page.locator("#status").inner_text()
+    own.page.click("#decline")
+    assert own.page.locator("#done-title").inner_text() == "Nothing was sent"
+
+
+def test_what_cannot_be_kept_is_neither_shown_nor_sent(visit, site):
+    own = visit(f"{site[0]}/")
+    drawn = own.kept()
+    full = "() => { Storage.prototype.setItem = () => { throw new Error('the disk is full'); }; }"
+    own.page.evaluate(full)
+    for box in own.page.locator("fieldset").all():
+        box.locator("input").first.check()
+    for box in own.page.locator("select").all():
+        box.select_option(index=1)
+    own.page.click("#next")
+    assert "the disk is full" in own.page.locator("#problem").inner_text()
+    assert own.page.locator("main section:not([hidden])").count() == 0
+    assert own.kept() == drawn
     assert own.sent == []
 
 
@@ -291,10 +356,17 @@ def test_a_survey_by_invitation_asks_for_it(visit, survey, tmp_path):
         own.page.fill("#invitation", f" {one} ")
         own.send()
         assert own.shown() == "done"
+        assert own.page.locator("#along").is_hidden()
         by_link = visit(f"http://127.0.0.1:{port}/survey.html#invitation={two}").answer()
+        assert f"Your invitation ({two}) goes along" in by_link.page.locator("#along").inner_text()
         by_link.send()
         assert by_link.shown() == "done"
         assert two not in "".join([*by_link.requests, *by_link.sent])
+        by_link.page.click("#again")  # somebody else has no invitation here
+        assert two not in by_link.page.url
+        by_link.answer()
+        assert by_link.page.locator("#along").is_hidden()
+        assert by_link.page.input_value("#invitation") == ""
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -358,6 +430,9 @@ def test_hostile_words_stay_text_and_every_value_can_be_chosen(visit, tmp_path):
             dt.Attribute("__proto__", [True, False], missing="error"),
             dt.Attribute("constructor", list("abcdefghij"), unseen="other"),
             *client_vectors.ODD.only("ages", "bins", "close"),
+            dt.Attribute(
+                "region", ["ME", "NH", "TX"], groups={"North": ["NH", "ME"]}, labels={"TX": "Texas"}
+            ),
         ]
     )
     view = client_vectors.separate(schema, dict.fromkeys(schema.names, "oue"), 1.0)
@@ -371,6 +446,8 @@ def test_hostile_words_stay_text_and_every_value_can_be_chosen(visit, tmp_path):
     assert choices == ["0 to under 18", "18 to under 65", "65 or more", "Something else"]
     choices = page.locator("fieldset").nth(1).locator(".choice").all_inner_texts()
     assert choices == [script, "No"]
+    choices = page.locator("fieldset").last.locator(".choice").all_inner_texts()
+    assert choices == ["North", "Texas", "No answer"]
     own.answer()
     assert page.locator("#told dt").all_inner_texts() == list(schema.names)
     assert page.locator("img, b, iframe").count() == 0

@@ -10,20 +10,19 @@ const LOW = (1n << 32n) - 1n;
 
 // --- numbers, exactly ---
 
-const bitsOf = (number) => new BigUint64Array(new Float64Array([number]).buffer)[0];
 const ceiling = (above, below) => (above + below - 1n) / below;
 const nearest = (above, below) => (2n * above + below) / (2n * below);
-const lengthOf = (number) => BigInt(number.toString(2).length);
 
 /** A float, which is not negative, as its exponent and 52 bits. */
-const partsOf = (number) => [Number(bitsOf(number) >> 52n), bitsOf(number) & ((1n << 52n) - 1n)];
+function partsOf(number) {
+  const [bits] = new BigUint64Array(new Float64Array([number]).buffer);
+  return [Number(bits >> 52n), bits & ((1n << 52n) - 1n)];
+}
 
-/** The same as a fraction. */
-function fraction(number) {
+/** The same times 2^1074, which makes any float whole. */
+function whole(number) {
   const [exponent, bits] = partsOf(number);
-  const digits = exponent ? bits | (1n << 52n) : bits;
-  const shift = BigInt(Math.max(exponent, 1) - 1075);
-  return shift < 0n ? [digits, 1n << -shift] : [digits << shift, 1n];
+  return exponent ? (bits | (1n << 52n)) << BigInt(exponent - 1) : bits;
 }
 
 /** The same as Python's float.hex. */
@@ -35,9 +34,8 @@ function hex(number) {
 
 /** Just below e^budget, at most e^64: rounded to 60 digits, then one less in the last. */
 function expBelow(budget) {
-  const [above, below] = fraction(Math.min(budget, 64));
   const one = 1n << 512n, halvings = 16n;
-  const part = (above * one) / (below << halvings);
+  const part = (whole(Math.min(budget, 64)) * one) >> (1074n + halvings);
   let sum = 0n;
   for (let term = one, n = 1n; term > 0n; n++) {
     sum += term;
@@ -82,7 +80,7 @@ const responded = (code, word, cell, size) => (word < cell * size ? word / cell 
 /** A number below `count` from 32 bits; null where taking it would favour some. */
 function drawn(bits, count) {
   const product = bits * count, left = product & LOW;
-  return left < count && left < (1n << 32n) % count ? null : product >> 32n;
+  return left < count && left < (LOW + 1n) % count ? null : product >> 32n;
 }
 
 /** A set of values in bytes: the first value is the lowest bit of the first one. */
@@ -188,7 +186,7 @@ const MECHANISMS = {
 
   hadamard(size, budget) {
     const [above, below] = expBelow(budget);
-    const keep = (WORD * above) / (above + below), columns = 1n << lengthOf(size);
+    const keep = (WORD * above) / (above + below), columns = 1n << BigInt(size.toString(2).length);
     const even = (bits) => bits.toString(2).replaceAll("0", "").length % 2 === 0;
     const report = (code, words) => {
       const [word] = words(1), column = words(1)[0] % columns, row = code + 1n;
@@ -199,7 +197,7 @@ const MECHANISMS = {
   },
 
   staircase(size, budget) {
-    const whole = 1n << 63n, reach = size - 1n;
+    const all = 1n << 63n, reach = size - 1n;
     const [above, below] = expBelow(budget / 2);
     const far = (distance) => (distance < 0n ? -distance : distance);
     const off = (step) => far(step * (above + below) - reach * below); // from reach/(1 + e^(budget/2))
@@ -210,15 +208,15 @@ const MECHANISMS = {
     }
     const [most, least] = expBelow(budget);
     const slots = 2n * step * most + (2n * (reach - step) + 1n) * least - most;
-    let high = ((whole * (most - least)) / slots / 2n) * 2n, low = 0n;
+    let high = ((all * (most - least)) / slots / 2n) * 2n, low = 0n;
     for (; high > 0n; high -= 2n) {
       low = ceiling(high * least, most);
-      const end = (whole + high) / 2n;
+      const end = (all + high) / 2n;
       if (end * least <= most * (end - step * high - (reach - step) * low)) break;
     }
     if (!high) refuse(`the budget is ${budget}, too small for ${size} values`);
     const noise = (distance) => (far(distance) < step ? high : low);
-    const end = (distance) => (whole + high) / 2n - (distance < step ? distance : step) * high
+    const end = (distance) => (all + high) / 2n - (distance < step ? distance : step) * high
       - (distance < step ? 0n : distance - step) * low;
     const report = (code, words) => {
       const number = words(1)[0] >> 1n;
@@ -296,7 +294,7 @@ function viewsOf({ version, views, attributes: rows }, attributes) {
 /** Shares as whole numbers that sum to 2^32, what is left of them to the largest remainders. */
 function wholeShares(shares) {
   const add = (one, two) => one + two;
-  const exact = shares.map(fraction).map(([above, below]) => (above << 1074n) / below << 32n);
+  const exact = shares.map((share) => whole(share) << 32n);
   const sum = exact.reduce(add) >> 32n;
   const parts = exact.map((each) => each / sum), rests = exact.map((each) => each % sum);
   const order = [...rests.keys()].sort((one, two) => (rests[one] > rests[two] ? -1 : Number(rests[one] < rests[two])));
@@ -312,8 +310,8 @@ async function fingerprintOf(attributes, views) {
   const asked = views.flatMap((view, number) => view.questions.map((each) => [
     each.attributes.map((one) => one.name), each.law, hex(each.budget), ...(views.length > 1 ? [number] : []),
   ]));
-  const told = json(["Separate", attributes.map((each) => [each.name, each.values]), asked]);
-  return inHex(await subtle().digest("SHA-256", utf8(told)));
+  const told = ["Separate", attributes.map((each) => [each.name, each.values]), asked];
+  return inHex(await subtle().digest("SHA-256", utf8(json(told))));
 }
 
 const utf8 = (text) => new TextEncoder().encode(text);
@@ -329,17 +327,28 @@ async function verify(text, signature, key) {
     refuse("the plan is not signed: pass its text, and { signature }, the text of plan.json.sig");
   let fits = false;
   try {
-    const imported = await subtle().importKey("spki", raw(key), { name: "Ed25519" }, false, ["verify"]);
-    fits = await subtle().verify({ name: "Ed25519" }, imported, raw(signature), utf8(text));
+    const imported = await subtle().importKey("spki", raw(key), "Ed25519", false, ["verify"]);
+    fits = await subtle().verify("Ed25519", imported, raw(signature), utf8(text));
   } catch { /* no signature, or no key */ }
   if (!fits) refuse("the plan was changed, or signed by someone else");
 }
 
-/** Words of the browser's secure source; what was put in its place is refused. */
+/** Whether it serves crypto alone, and is built in; that of Node is JavaScript. */
+function isSecure(draw) {
+  try {
+    draw.call({}, new BigUint64Array(1));
+  } catch {
+    return draw && (/\[native code\]/.test(Function.prototype.toString.call(draw)) || globalThis.process?.versions?.node);
+  }
+}
+
+let source = null;
+
+/** Words of the secure source; what was put in its place is refused. */
 function secure(count) {
   const draw = globalThis.Crypto?.prototype.getRandomValues;
-  const own = /\[native code\]/.test(Function.prototype.toString.call(draw ?? refuse)) || globalThis.process?.versions?.node;
-  if (!draw || !own) refuse("there is no secure randomness here, expected the browser's own crypto.getRandomValues");
+  if (draw !== source)
+    source = isSecure(draw) ? draw : refuse("there is no secure randomness: crypto.getRandomValues is not built in");
   const words = new BigUint64Array(count);
   for (let at = 0; at < count; at += 8192) draw.call(globalThis.crypto, words.subarray(at, at + 8192)); // the most at once
   return words;
@@ -373,7 +382,7 @@ class Survey {
     return this.#drawn(secure);
   }
 
-  /** The report to send. Make one for each person, and send that again where sending failed. */
+  /** The report to send. Make one for each person, and send that again where it failed. */
   report(record, view = this.draw()) {
     const answers = this.#answers(record, view, secure);
     const id = inHex(secure(2).buffer);

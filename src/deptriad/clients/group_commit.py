@@ -32,8 +32,6 @@ class GroupCommit:
         self._filled = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._ending = False
-        self.failing = False
-        """Whether the latest transaction could not be written."""
 
     def start(self) -> None:
         """Begin to store what is queued."""
@@ -83,12 +81,10 @@ class GroupCommit:
         try:
             outcomes = await asyncio.to_thread(self._add, [submission for submission, _ in some])
         except Exception as error:
-            self.failing = True
             for _, answer in some:
                 if not answer.done():
                     answer.set_exception(OSError(str(error)))
         else:
-            self.failing = False
             for (_, answer), outcome in zip(some, outcomes, strict=True):
                 if not answer.done():  # who has gone away is not told
                     answer.set_result(outcome)

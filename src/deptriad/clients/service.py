@@ -37,6 +37,12 @@ if TYPE_CHECKING:
 PATIENCE = 30.0
 """Seconds in which a message must have arrived."""
 
+HEALTHY = 1.0
+"""Seconds for which health is told again without asking the store."""
+
+UNWELL = 10.0
+"""Seconds in which a store that is well writes a row."""
+
 FRESH = 60.0
 """Seconds for which standard errors are told again without reading the store."""
 
@@ -117,6 +123,8 @@ class Collector:
         self.wire = Wire.of(plan)
         self.rate = Rate(settings.rate)
         self.writer = GroupCommit(store.add)
+        self._checking: asyncio.Task[bool] | None = None
+        self._checked = -np.inf
         self._told: tuple[float, Any] | None = None
         self._telling = asyncio.Lock()
 
@@ -156,10 +164,25 @@ class Collector:
         return bytes(body)
 
     async def health(self, request: Request) -> Response:
-        """Whether reports are stored at this time, and which plan's."""
-        said = "failing" if self.writer.failing else "ok"
-        content = {"status": said, "plan": self.wire.strategy.fingerprint}
-        return _answer(503 if self.writer.failing else 200, content)
+        """Whether reports can be stored at this time, and which plan's: the store is asked, whether any come or not."""
+        if self._checking is None or (
+            self._checking.done() and time.monotonic() > self._checked + HEALTHY
+        ):
+            self._checking = asyncio.create_task(self._check())
+        done, _ = await asyncio.wait([self._checking], timeout=UNWELL)
+        well = bool(done) and self._checking.result()
+        content = {"status": "ok" if well else "failing", "plan": self.wire.strategy.fingerprint}
+        return _answer(200 if well else 503, content)
+
+    async def _check(self) -> bool:
+        """Whether the store writes; one check at a time, however many ask."""
+        try:
+            await asyncio.to_thread(self.store.check)
+        except OSError:
+            return False
+        finally:
+            self._checked = time.monotonic()
+        return True
 
     async def estimates(self, request: Request) -> Response:
         """How many reports there are, and the standard errors of the shares of each attribute's values."""
@@ -246,6 +269,9 @@ class _Page(StaticFiles):
         response.headers["content-security-policy"] = "frame-ancestors 'none'"
         response.headers["x-content-type-options"] = "nosniff"
         response.headers["referrer-policy"] = "no-referrer"
+        response.headers["cache-control"] = (
+            "no-cache"  # a page of another plan would ask for nothing
+        )
         return response
 
 

@@ -112,6 +112,22 @@ class Store:
                 connection.execute(sa.delete(invitations).where(invitations.c.hash.in_(some)))
         return outcomes
 
+    def check(self) -> None:
+        """Write a row anew, with what it holds: whether what comes can be stored.
+
+        Raises
+        ------
+        OSError
+            If it cannot.
+        """
+        import sqlalchemy as sa
+
+        facts = report_store.tables().facts
+        with self._writing() as connection:
+            connection.execute(
+                sa.update(facts).where(facts.c.name == "version").values(value=report_store.VERSION)
+            )
+
     def invite(self, count: int) -> list[str]:
         """New invitations, each good for one report; from now on the store takes no report without one."""
         import sqlalchemy as sa

@@ -20,12 +20,12 @@ const own = (texts, name, otherwise) => (Object.hasOwn(texts, name) ? texts[name
 const questionOf = ({ name }) => own(words.questions, name, name);
 
 function labelOf(attribute, code) {
-  const { name, values, edges, categories, codes, missing } = attribute;
+  const { name, values, edges, categories, codes, missing, unseen } = attribute;
   const given = own(own(words.values, name, {}), values[code]);
   if (given !== undefined) return given;
-  if (codes) return values[code];
-  const declared = edges ? edges.length - 1 : categories.length;
+  const declared = values.length - (missing === "category") - (unseen === "other");
   if (code >= declared) return missing === "category" && code === values.length - 1 ? words.missing : words.other;
+  if (codes) return values[code];
   if (!edges) return typeof categories[code] === "boolean" ? (categories[code] ? words.yes : words.no) : values[code];
   const number = (edge) => edge.toLocaleString(document.documentElement.lang, { maximumFractionDigits: 12, useGrouping: "min2" });
   const [low, high] = edges.slice(code), last = code === declared - 1;
@@ -38,6 +38,7 @@ function labelOf(attribute, code) {
 
 const kept = {
   name: "",
+  shown: null, // what the step that is to be seen was made of
   read() {
     return JSON.parse(localStorage.getItem(this.name) ?? "{}");
   },
@@ -45,9 +46,6 @@ const kept = {
     localStorage.setItem(this.name, JSON.stringify(content));
     if (localStorage.getItem(this.name) !== JSON.stringify(content)) throw new Error(words.not_kept);
     return content;
-  },
-  clear() {
-    localStorage.removeItem(this.name);
   },
 };
 
@@ -96,6 +94,13 @@ function ask(survey, view) {
   element("questions").replaceChildren(...asked.map((each) => each.box));
   element("form").onsubmit = (event) => {
     event.preventDefault();
+    try {
+      answered();
+    } catch (error) {
+      broken(error);
+    }
+  };
+  const answered = () => {
     const open = asked.filter((each) => each.code() === "");
     for (const each of asked) {
       each.wrong.hidden = !open.includes(each);
@@ -106,8 +111,6 @@ function ask(survey, view) {
     const before = kept.read();
     const answers = Object.fromEntries(asked.map((each) => [each.attribute.name, each.attribute.values[each.code()]]));
     const state = before.view === view && !before.report ? kept.write({ view, report: survey.report(answers, view) }) : before;
-    element("form").reset();
-    element("questions").replaceChildren();
     step(survey, state);
   };
   show("ask");
@@ -122,7 +125,7 @@ function inWords(attribute, kind, text) {
   return named.length ? say(words.set, { labels: named.map((value) => labelOf(attribute, value)).join(", ") }) : words.none;
 }
 
-function review(survey, { view, report }) {
+function review(survey, { view, report, tried }) {
   const named = Object.fromEntries(survey.schema.map((each) => [each.name, each]));
   const rows = views[view - 1].flatMap(({ names, kind }) => (kind === "label" ? names.map((name) => [name]) : [names]).map((own) => {
     const row = made("div"), text = report.answers[own[0]];
@@ -130,6 +133,8 @@ function review(survey, { view, report }) {
     return row;
   }));
   element("told").replaceChildren(...rows);
+  element("along").hidden = !endpoint || !invitation();
+  element("along").textContent = say(words.along, { invitation: invitation() });
   element("exact").textContent = JSON.stringify(report, null, 1);
   element("means").tBodies[0].replaceChildren(...sure.each.map(([name, number]) => {
     const row = made("tr");
@@ -137,9 +142,13 @@ function review(survey, { view, report }) {
     return row;
   }));
   element("basis").textContent = [sure.basis && words[sure.basis], say(words.plain, { sure: percent(sure.plain) })].filter(Boolean).join(" ");
-  element("send").onclick = () => (endpoint ? send(survey) : save(survey));
-  element("handed").onclick = () => step(survey, kept.write({ done: "sent" }));
-  element("decline").onclick = () => step(survey, kept.write({ done: "declined" }));
+  // another tab may have been quicker: then what it did is shown, and nothing is done that was not to be seen
+  const still = (what) => () => (kept.read().report?.id === report.id ? what() : start(survey));
+  const end = (how) => step(survey, kept.write({ done: how }));
+  element("send").textContent = tried ? words.retry : words[endpoint ? "send" : "save"];
+  element("send").onclick = still(() => (endpoint ? send(survey, report) : save(report)));
+  element("handed").onclick = still(() => end("sent"));
+  element("decline").onclick = still(() => end(kept.read().tried ? "stopped" : "declined"));
   show("review");
 }
 
@@ -147,14 +156,18 @@ function done(survey, what) {
   element("done-title").textContent = words[`${what}_title`];
   element("done-text").textContent = words[what];
   element("again").onclick = () => {
-    kept.clear();
-    start(survey);
+    element("invitation").value = ""; // which was somebody's own
+    history.replaceState(null, "", "#");
+    step(survey, kept.write({ view: survey.draw() }));
   };
   show("done");
 }
 
 function step(survey, state) {
   element("status").textContent = "";
+  element("form").reset();
+  element("questions").replaceChildren();
+  kept.shown = JSON.stringify(state);
   if (state.done) return done(survey, state.done);
   return state.report ? review(survey, state) : ask(survey, state.view);
 }
@@ -169,35 +182,37 @@ function start(survey) {
 
 const invitation = () => element("invitation").value.trim();
 
-async function send(survey) {
-  const state = kept.read();
-  if (!state.report) return start(survey);
+async function send(survey, report) {
   const status = element("status"), button = element("send"), decline = element("decline");
+  const mine = () => kept.read().report?.id === report.id;
+  const keep = (tried) => (kept.shown = JSON.stringify(kept.write({ ...kept.read(), tried })));
+  const before = Boolean(kept.read().tried);
   button.disabled = decline.disabled = true;
   status.textContent = words.sending;
   try {
+    keep(true); // from now on it may have arrived
     const answer = await fetch(endpoint, {
       method: "POST",
       headers: { "Content-Type": "application/json", ...(invitation() ? { "X-Invitation": invitation() } : {}) },
-      body: JSON.stringify(state.report),
+      body: JSON.stringify(report),
       ...{ credentials: "omit", referrerPolicy: "no-referrer", cache: "no-store", redirect: "error" },
     });
+    if (!mine()) return start(survey);
     if (answer.ok) return step(survey, kept.write({ done: "sent" }));
+    const later = [408, 429].includes(answer.status) || answer.status >= 500;
+    if (!later) keep(before);
     element("field").hidden = answer.status !== 403;
-    status.textContent = answer.status === 403 ? words.invited
-      : [408, 429].includes(answer.status) || answer.status >= 500 ? words.later : say(words.rejected, { status: answer.status });
+    status.textContent = answer.status === 403 ? words.invited : later ? words.later : say(words.rejected, { status: answer.status });
     if (answer.status === 403) element("invitation").focus();
   } catch {
     status.textContent = words.later;
   } finally {
     button.disabled = decline.disabled = false;
-    if (!element("review").hidden) button.textContent = words.retry;
+    if (mine()) button.textContent = words.retry;
   }
 }
 
-function save(survey) {
-  const { report } = kept.read();
-  if (!report) return start(survey);
+function save(report) {
   const link = made("a", undefined, {
     href: URL.createObjectURL(new Blob([JSON.stringify(report)], { type: "application/json" })),
     download: `report-${report.id.slice(0, 8)}.json`,
@@ -213,16 +228,25 @@ function save(survey) {
 const texts = {
   ...{ "ask-title": "ask", lead: "lead", once: "once", next: "next", "review-title": "review", "review-lead": "review_lead" },
   ...{ "exact-title": "exact", "means-title": "means", "means-lead": "means_lead", "invitation-label": "invitation" },
-  ...{ send: endpoint ? "send" : "save", handed: "handed", decline: "decline", again: "again" },
+  ...{ handed: "handed", decline: "decline", again: "again" },
 };
 for (const [id, name] of Object.entries(texts)) element(id).textContent = words[name];
 element("invitation").value = new URLSearchParams(location.hash.slice(1)).get("invitation") ?? "";
+
+function broken(error) {
+  for (const each of ["ask", "review", "done"]) element(each).hidden = true;
+  element("problem").textContent = say(words.broken, { error: error.message });
+  element("problem").hidden = false;
+}
 
 try {
   const survey = await open(plan, { signature });
   kept.name = `deptriad ${survey.fingerprint}`;
   start(survey);
+  // what another tab did, or this page before it was left, is to be seen here, too
+  const follow = () => ![null, kept.shown].includes(localStorage.getItem(kept.name)) && start(survey);
+  addEventListener("storage", follow);
+  addEventListener("pageshow", follow);
 } catch (error) {
-  element("problem").textContent = say(words.broken, { error: error.message });
-  element("problem").hidden = false;
+  broken(error);
 }
