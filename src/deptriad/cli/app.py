@@ -5,13 +5,14 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.metadata import version
 from math import isfinite
 from pathlib import Path
+from threading import Event, Thread
 from time import monotonic
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import typer
 from rich.box import SIMPLE
@@ -162,21 +163,41 @@ def show_json(content: Any) -> None:
 
 
 class Lines:
-    """Progress where there is no terminal: a line to the errors every few seconds, the first one after as many."""
+    """Progress where there is no terminal: a line to the errors every few seconds, the first one after as many.
+
+    A thread says it, so that a step which takes long is not silence.
+    """
 
     def __init__(self, what: str) -> None:
         self.what, self.began = what, monotonic()
-        self.said = self.began
+        self.done = 0
+        self.total: int | None = None
+        self.ended = Event()
 
     def __call__(self, done: int, total: int | None) -> None:
-        """Say how far it is, if it is time to."""
-        if (now := monotonic()) - self.said < SECONDS:
-            return
-        self.said = now
-        past = now - self.began
+        """How far it is."""
+        self.done, self.total = done, total
+
+    def __enter__(self) -> Self:
+        Thread(target=self._say, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.ended.set()
+
+    def _say(self) -> None:
+        with suppress(OSError, ValueError):  # nobody reads the errors any more
+            while not self.ended.wait(SECONDS):
+                typer.echo(self.line, err=True)
+
+    @property
+    def line(self) -> str:
+        """How far it is, and what is left."""
+        done, total = self.done, self.total
+        past = monotonic() - self.began
         of = f" of {total:,}" if total else ""
         left = f", about {past * (total - done) / done:,.0f} s left" if total and done else ""
-        typer.echo(f"{self.what}: {done:,}{of} after {past:,.0f} s{left}", err=True)
+        return f"{self.what}: {done:,}{of} after {past:,.0f} s{left}"
 
 
 @contextmanager
@@ -186,7 +207,8 @@ def progress_bar(what: str) -> Iterator[Any]:
     Rich takes FORCE_COLOR for a terminal, which notebooks set: there a bar would be a page of control characters.
     """
     if not sys.stderr.isatty():
-        yield Lines(what)
+        with Lines(what) as lines:
+            yield lines
         return
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:,.0f}"))
     with Progress(

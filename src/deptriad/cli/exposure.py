@@ -8,7 +8,7 @@ from deptriad.analysis.analysis import Analysis
 from deptriad.analysis.exposure import Exposures, fewest_records
 from deptriad.analysis.leakage_matrix import Leak
 from deptriad.cli.app import console, number_table, up
-from deptriad.utils.text import cut, printable, surety, times
+from deptriad.utils.text import printable, surety, times, told_apart
 
 MARK = "*"
 """After a number that rests on few records."""
@@ -24,7 +24,9 @@ class Shown:
         self.found, self.budgets, self.screen = found, budgets, console()
         self.fewest: list[int] = []
         # two names and four numbers have to fit
-        self.longest = max((self.screen.width - 52) // 2, 8)
+        longest = max((self.screen.width - 52) // 2, 8)
+        short = told_apart([printable(name) for name in found.names], longest)
+        self.short = dict(zip(found.names, short, strict=True))
 
     def all(self, seen: Exposures, top: int) -> None:
         """Everything, what matters most first."""
@@ -37,11 +39,7 @@ class Shown:
     def _name(self, name: str | None) -> str:
         if name is None:
             return "–"
-        short, most = cut(printable(name), self.longest), self.longest
-        alike = [cut(printable(other), most) for other in self.found.names].count(short)
-        if alike > 1:  # names that begin alike are told apart by their ends
-            short = printable(name)[: most // 2] + "…" + printable(name)[most // 2 + 1 - most :]
-        return escape(short)
+        return escape(self.short[name])
 
     def _number(self, source: str | None, target: str, leakage: float) -> str:
         """A leakage, marked where it rests on few records."""
@@ -89,13 +87,13 @@ class Shown:
         if seen.groups:
             names = (", ".join(printable(name) for name in group) for group in seen.groups)
             self.screen.print(
-                f"Tell each other everything, so that a report of one is as good as of another: "
-                f"[bold]{escape('; '.join(names))}[/]."
+                "Tell each other everything, so that a report of one moves odds about another as far as one of its own "
+                f"could: [bold]{escape('; '.join(names))}[/]."
             )
         if seen.saturated:
             self.screen.print(
-                f"{seen.saturated} of {len(self.found.pairs)} ordered pairs are saturated: one answer tells as much as "
-                "the other itself would."
+                f"{seen.saturated} of {len(self.found.pairs)} ordered pairs are saturated: one answer moves odds about "
+                "the other as far as a report of its own could."
             )
         if seen.saturated:
             self.screen.print()
@@ -126,7 +124,7 @@ class Shown:
             "moves the odds between two answers at most e^number times.\n"
             "50 % sure becomes: who held an answer for true with 50 % holds it with at most that much, once all "
             "answers of the person are reported.\n"
-            "entirely by: so many answers tell as much about it as a report of itself would."
+            "entirely by: so many answers each move odds about it as far as a report of its own could."
         )
         if self.fewest:
             screen.print(

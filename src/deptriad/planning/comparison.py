@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from deptriad.planning import known_views
 from deptriad.planning.workload import Workload
 from deptriad.utils import html_table
 from deptriad.utils.arrays import Booleans, Floats
-from deptriad.utils.text import aligned, printable, spent
+from deptriad.utils.text import aligned, narrow, printable
 
 if TYPE_CHECKING:
     from deptriad.planning.plan import Plan
@@ -65,8 +66,8 @@ GAINS = ("gain", "sampling_gain", "pair_gain", "sampling_pair_gain")
 EVERYTHING = "everything at once"
 """Everybody is asked everything with certified budgets, as the paper does: of all rivals the one that uses a prior."""
 
-MOST_SHOWN = 15
-"""Attributes that are printed."""
+LEAST_SHOWN = 6
+"""Attributes that are printed on any screen, if there are so many."""
 
 NO_GAIN = 1.02
 """Up to so many times less variance is called no gain."""
@@ -156,18 +157,16 @@ class Comparison(Framed):
         return min(known, key=lambda each: _or_more(float(getattr(each, way))))
 
     def __repr__(self) -> str:
-        one, two = (rows[: MOST_SHOWN + 1] for rows in self._tables())
-        more = len(self) - MOST_SHOWN
+        words, strategies = self._words(), aligned(self._strategies())
+        most = max(get_terminal_size().lines - len(words) - len(strategies) - 6, LEAST_SHOWN)
+        more = len(self) - most
         cut = [f"and {more} more attributes: to_frame() has all of them"] if more > 0 else []
-        table = aligned([*one, *two])
-        parts = [self._words(), aligned(self._strategies()), [self.verdict, ""]]
-        above = [line for part in parts for line in part]
-        return "\n".join([*above, *table[: len(one)], "", *table[len(one) :], *cut])
+        table = narrow(self._table()[: most + 1])
+        return "\n".join([*words, *strategies, self.verdict, "", *table, *cut])
 
     def _repr_html_(self) -> str:
-        one, two = self._tables()
         strategies = html_table.table(self._strategies(), self._words(), below=[self.verdict])
-        return strategies + html_table.table(one) + html_table.table(two)
+        return strategies + html_table.table(self._table())
 
     def _strategies(self) -> list[tuple[str, ...]]:
         """A row for each strategy: its variances over those of the plan."""
@@ -181,17 +180,16 @@ class Comparison(Framed):
             rows.append((rival.strategy, *numbers))
         return rows
 
-    def _tables(self) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
-        """One-way marginals, and the means over two-way ones."""
-        one: list[tuple[str, ...]] = [("attribute", "mechanism", "budget", *COMPARED)]
-        two: list[tuple[str, ...]] = [("its pairs", "", "", *COMPARED)]
+    def _table(self) -> list[tuple[str, ...]]:
+        """A row for each attribute: its table, and the mean over its pairs."""
+        pairs = len(self) > 1
+        rows: list[tuple[str, ...]] = [("attribute", *COMPARED, *(PAIRS if pairs else ()))]
         for row in self.rows:
-            name, gains = printable(row.attribute), [f"×{getattr(row, gain):.2f}" for gain in GAINS]
-            errors = [f"{number:.4f}" for number in row[5:]]
-            budget = "" if math.isnan(row.budget) else spent(row.budget)
-            one.append((name, row.mechanism, budget, *errors[:3], *gains[:2]))
-            two.append((name, "", "", *errors[3:], *gains[2:]))
-        return one, two
+            gains = [f"×{getattr(row, gain):.2f}" for gain in GAINS]
+            cells = [f"{row.error:.4f}", *gains[:2]]
+            cells += [f"{row.pair_error:.4f}", *gains[2:]] if pairs else []
+            rows.append((printable(row.attribute), *cells))
+        return rows
 
     def _words(self) -> list[str]:
         """What stands above the numbers."""
@@ -199,12 +197,14 @@ class Comparison(Framed):
         return [
             f"Expected errors for {self.users:,} users: roots of summed variances with the frequencies' own share left "
             "out, so upper bounds.",
-            f"splitting: {part:.4g} for each attribute; sampling: {whole:.4g} for one of them (one pair) a user; "
-            "below: variances over the plan's, then errors, one-way and the mean over its two-way marginals.",
+            f"splitting: {part:.4g} for each attribute; sampling: {whole:.4g} for one of them (one pair) a user.",
+            "Variances over the plan's; then for each attribute the plan's error, and that of splitting and sampling "
+            "over it, for its own table and for the mean of its tables of two.",
         ]
 
 
-COMPARED = ("error", "splitting", "sampling", "gain: splitting", "sampling")
+COMPARED = ("error", "splitting", "sampling")
+PAIRS = ("with others", "splitting", "sampling")
 
 
 def compare(plan: Plan) -> Comparison:

@@ -21,12 +21,11 @@ from deptriad.planning.plan_words import PROMISES
 from deptriad.planning.recheck import Recheck, recheck
 from deptriad.planning.witnessed import Check, check
 from deptriad.tables import uncertainty
-from deptriad.utils import files, html_table
+from deptriad.utils import files
 from deptriad.utils.arrays import as_whole
 from deptriad.utils.by_name import by_name
 from deptriad.utils.errors import refuse_other
 from deptriad.utils.progress import Progress
-from deptriad.utils.text import aligned
 
 if TYPE_CHECKING:
     import numpy as np
@@ -212,10 +211,10 @@ class Plan:
         return tuple(n for n in self.names if any(n in view.attributes for view in self.views))
 
     def __repr__(self) -> str:
-        return "\n".join(plan_words.summary(self) + aligned(plan_words.rows(self)))
+        return plan_words.text(self)
 
     def _repr_html_(self) -> str:
-        return html_table.table(plan_words.rows(self), plan_words.summary(self))
+        return plan_words.in_html(self)
 
     # --- the file ---
 

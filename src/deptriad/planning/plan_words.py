@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
+import textwrap
+from collections.abc import Sequence
 from math import isfinite
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING
 
 from deptriad.collection.view import View
 from deptriad.tables import uncertainty
-from deptriad.utils.text import printable, rounded_up, spent, surety, times, told
+from deptriad.utils import html_table
+from deptriad.utils.text import narrow, printable, rounded_up, spent, surety, times, told
 
 if TYPE_CHECKING:
     from deptriad.planning.plan import Plan
@@ -22,15 +27,68 @@ PROMISES = {
 
 
 MOST_SHOWN = 30
-"""Views that are printed."""
+"""Views, or attributes, that a notebook shows."""
+
+LEAST_LINES = 12
+"""Lines of views, or attributes, that are printed on any screen."""
 
 
-def rows(plan: Plan) -> list[tuple[str, ...]]:
+def text(plan: Plan) -> str:
+    """All of it, on one screen."""
+    above = summary(plan)
+    lines = max(get_terminal_size().lines - len(above) - 2, LEAST_LINES)
+    return "\n".join(
+        [*above, *(narrow(rows(plan, lines)) if plan.asks_all else _views(plan, lines))]
+    )
+
+
+def _views(plan: Plan, most: int) -> list[str]:
+    """The views with the largest shares, in so many lines, each with the budget of every report."""
+    ways = {way for view in plan.views for way in view.mechanisms.values()}
+    said = f"budget (a & b: one value, all of ε); by {min(ways)}"
+    if len(ways) > 1:
+        said = "budget and mechanism (a & b: one value, all of ε)"
+    shown = [f"{'share':>6}  {'plain ε':>7}  asked, each with its {said}"]
+    for number, view in enumerate(plan.views):
+        start = f"{view.share:>6.2%}  {_plain(plan, view):>7}  "
+        lines = textwrap.wrap(
+            _asked(view, with_ways=len(ways) > 1),
+            max(get_terminal_size().columns, 60),
+            initial_indent=start,
+            subsequent_indent=" " * len(start),
+            break_on_hyphens=False,
+        )
+        if number and len(shown) + len(lines) > most:
+            rest = math.fsum(each.share for each in plan.views[number:])
+            left = len(plan.views) - number
+            shown.append(f"{rest:>6.2%}  for the other {left} views: plan.views has them all")
+            break
+        shown += lines
+    return shown
+
+
+def _asked(view: View, with_ways: bool) -> str:
+    """What is asked in a view, each report with its budget."""
+    names = [printable(name) for name in view.attributes]
+    budgets = [spent(each) for each in view.budgets.values()]
+    ways = [f" {way}" if with_ways else "" for way in view.mechanisms.values()]
+    if view.joint:
+        return f"{' & '.join(names)}{ways[0]}"
+    return ", ".join(map("{} {}{}".format, names, budgets, ways))
+
+
+def _plain(plan: Plan, view: View) -> str:
+    """The plain ε of a view, rounded up but not above a promise that it keeps."""
+    kept = min((each for each in plan.total.values() if each >= view.epsilon), default=math.inf)
+    return _up_to(view.epsilon, kept)
+
+
+def rows(plan: Plan, most: int = MOST_SHOWN) -> list[tuple[str, ...]]:
     """A row for each attribute, or for each view, after the headings."""
     if not plan.asks_all:
         return [
             ("asked", "share", "budgets", "mechanisms", "plain ε"),
-            *(_view_row(view) for view in plan.views[:MOST_SHOWN]),
+            *(_view_row(plan, view) for view in plan.views[:most]),
         ]
     rows: list[tuple[str, ...]] = [
         (
@@ -41,10 +99,10 @@ def rows(plan: Plan) -> list[tuple[str, ...]]:
             _number(plan.total[name]),
             surety(plan.totals[name][plan.guarantee]),
         )
-        for name in plan.names[:MOST_SHOWN]
+        for name in plan.names[:most]
     ]
-    if len(plan.names) > MOST_SHOWN:
-        rows.append((f"and {len(plan.names) - MOST_SHOWN} more", *[""] * 5))
+    if len(plan.names) > most:
+        rows.append((f"and {len(plan.names) - most} more", *[""] * 5))
     headings = ("attribute", "budget", "mechanism", plan.guarantee, "promise", "50 % sure becomes")
     return [headings, *rows]
 
@@ -59,22 +117,25 @@ def summary(plan: Plan) -> list[str]:
     ]
     if not plan.asks_all:
         lines += [
-            f"each person is asked {_one_of(len(plan.views))}; {_exposed(plan)}",
+            f"each person is asked {_one_of(plan.views)}; {_exposed(plan)}",
             f"mean variance at most {rounded_up(plan.optimality, 4)} times that of the best shares of all views "
             "priced",
         ]
-    plain = max(view.epsilon for view in plan.views)
-    lines.append(
-        f"plain ε of all that a person reports, about the whole record: at most {rounded_up(plain)}"
-    )
+    plain = _plain(plan, max(plan.views, key=lambda view: view.epsilon))
+    lines.append(f"plain ε of all that a person reports, about the whole record: at most {plain}")
     if plan.uncertainty is not None:
         chosen = plan.facts.get("values_chosen_from_the_records")
         lines.append(uncertainty.in_words(uncertainty.from_text(plan.uncertainty), chosen))
     if plan.pilot is not None:
         lines.append(plan.pilot.words)
-    if len(plan.views) > MOST_SHOWN:
-        lines.append(f"the {MOST_SHOWN} views with the largest shares:")
     return lines
+
+
+def in_html(plan: Plan) -> str:
+    """The same for a notebook."""
+    more = len(plan.views) - MOST_SHOWN
+    below = [f"and {more} more views: plan.views has them all"] if more > 0 else []
+    return html_table.table(rows(plan), summary(plan), below)
 
 
 def promised(plan: Plan) -> list[str]:
@@ -105,8 +166,12 @@ def _exposed(plan: Plan) -> str:
 
 def _within(plan: Plan, name: str) -> str:
     """A total, rounded up but not above what was promised, since it is not."""
-    total, promise = rounded_up(plan.totals[name][plan.guarantee]), _number(plan.total[name])
-    return promise if float(total) > float(promise) else total
+    return _up_to(plan.totals[name][plan.guarantee], plan.total[name])
+
+
+def _up_to(number: float, promise: float) -> str:
+    shown, most = rounded_up(number), _number(promise)
+    return most if float(shown) > float(most) else shown
 
 
 def _number(promise: float) -> str:
@@ -125,11 +190,18 @@ def _some(names: list[str], of: int) -> str:
     return shown + (f" and {len(names) - 5} more" if len(names) > 5 else "")
 
 
-def _one_of(views: int) -> str:
-    return f"one of {views} views" if views > 1 else "the same view"
+def _one_of(views: Sequence[View]) -> str:
+    """What a person is asked, without the names."""
+    sizes = sorted({len(view.attributes) for view in views})
+    answers = f"{sizes[0]} to {sizes[-1]} answers" if len(sizes) > 1 else _answers(sizes[0])
+    return f"one of {len(views)} views, of {answers}" if len(views) > 1 else f"the same {answers}"
 
 
-def _view_row(view: View) -> tuple[str, ...]:
+def _answers(count: int) -> str:
+    return "1 answer" if count == 1 else f"{count} answers"
+
+
+def _view_row(plan: Plan, view: View) -> tuple[str, ...]:
     """How a view is printed."""
     names = [printable(name) for name in view.attributes]
     budgets = [spent(each) for each in view.budgets.values()]
@@ -142,5 +214,5 @@ def _view_row(view: View) -> tuple[str, ...]:
         f"{view.share:.2%}",
         ", ".join(budgets),
         ", ".join(alike),
-        rounded_up(view.epsilon),
+        _plain(plan, view),
     )

@@ -70,10 +70,8 @@ def content(
     as_whole(min_count, "min_count", 1)
     analysis.table(*analysis.pairs[0])  # says so where there are no tables
     coded = None if records is None else coded_frame(records, analysis.schema, weight)[0]
-    wanted = len(asked_for(total, promises))
-    steps = _Steps(progress, (STEPS + OFTEN) * wanted + len(analysis.pairs))
-    plans = planned(analysis, total, promises, seconds, users, steps.reach)
-    steps.add(OFTEN * (wanted - len(plans)))
+    steps = _Steps(progress, len(analysis.pairs))
+    plans = planned(analysis, total, promises, seconds, users, steps.plans)
     about = described(analysis, plans, float(total), coded, rng, steps.add)
     curves, explained = _pairs(analysis, steps)
     held = {
@@ -114,16 +112,21 @@ class _Steps:
     """Progress over plans, what is to be said of them, and pairs."""
 
     progress: Progress | None
-    total: int
+    pairs: int
+    total: int = 0
     done: int = 0
 
-    def add(self, steps: int = OFTEN) -> None:
-        self.reach(self.done + steps)
+    def plans(self, done: int, of: int | None) -> None:
+        """So many of the steps of all plans that are known to be made."""
+        count = (of or 0) // STEPS
+        self.done, self.total = done, (STEPS + OFTEN) * count + self.pairs
+        self.add(0)
 
-    def reach(self, done: int, _: int | None = None) -> None:
-        self.done = done
+    def add(self, steps: int = OFTEN) -> None:
+        """Further steps."""
+        self.done += steps
         if self.progress:
-            self.progress(done, self.total)
+            self.progress(self.done, self.total)
 
 
 def _attribute(attribute: Attribute) -> dict[str, Any]:

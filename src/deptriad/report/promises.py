@@ -74,11 +74,13 @@ def planned(
         begun = time.monotonic()
         if promises is None and found and begun - start + slowest > limit:
             break
-        watch = None if progress is None else _within(progress, place, len(wanted))
+        # whether there will be time for another is not known yet
+        count = place + 1 if promises is None else len(wanted)
+        watch = None if progress is None else _within(progress, place, count)
         found[promise] = calibrate(analysis, promise, users=users, progress=watch)
         slowest = max(slowest, time.monotonic() - begun)
     if progress:
-        progress(STEPS * len(wanted), STEPS * len(wanted))
+        progress(STEPS * len(found), STEPS * len(found))
     return dict(sorted(found.items()))
 
 

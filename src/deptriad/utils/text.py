@@ -6,9 +6,13 @@ import difflib
 import math
 from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
+from shutil import get_terminal_size
 
 BEYOND_WORDS = 14.0
 """Odds that are moved by more than e to this, a million times, are said as a power of e."""
+
+MOST_LISTED = 240
+"""Characters of names that an error lists."""
 
 HUGE = 1e15
 """Numbers from this on are printed with a power of ten."""
@@ -148,6 +152,19 @@ def cut(label: str, most: int) -> str:
     return label if len(label) <= most else label[: most - 1] + "…"
 
 
+def told_apart(names: Sequence[str], most: int) -> list[str]:
+    """Labels of at most so many characters; those that begin alike keep their ends, too.
+
+    >>> told_apart(["sex", "satisfaction_1", "satisfaction_2"], 9)
+    ['sex', 'sati…on_1', 'sati…on_2']
+    """
+    shown = [cut(name, most) for name in names]
+    return [
+        short if shown.count(short) == 1 else name[: most // 2] + "…" + name[most // 2 + 1 - most :]
+        for name, short in zip(names, shown, strict=True)
+    ]
+
+
 def brief(value: object, most: int = 120) -> str:
     """How a message shows a value that may be long."""
     try:
@@ -179,8 +196,15 @@ def among(attribute: str, values: Sequence[str]) -> str:
 def closest(name: object, names: Sequence[str]) -> str:
     """What to say to someone who typed a name that is not there."""
     near = difflib.get_close_matches(str(name), names, n=1)
-    shown = ", ".join(repr(each) for each in names[:20]) + (", …" if len(names) > 20 else "")
-    return f"did you mean {near[0]!r}? There are {shown}" if near else f"there are {shown}"
+    shown: list[str] = []
+    room = MOST_LISTED
+    for each in map(repr, names):
+        room -= len(each) + 2
+        if room < 0 and shown:
+            break
+        shown.append(each)
+    listed = ", ".join(shown) + (", …" if len(shown) < len(names) else "")
+    return f"did you mean {near[0]!r}? There are {listed}" if near else f"there are {listed}"
 
 
 def place_of(name: str, names: Sequence[str], called: str = "attribute") -> int:
@@ -206,3 +230,18 @@ def aligned(rows: Sequence[Sequence[str]], gap: str = "  ") -> list[str]:
         ).rstrip()
         for row in rows
     ]
+
+
+def narrow(rows: Sequence[Sequence[str]], width: int | None = None) -> list[str]:
+    """``aligned``, with the first column cut so that lines fit the terminal, or a width.
+
+    >>> for line in narrow([["attribute", "error"], ["main_mode_of_transport", "0.1"]], 20):
+    ...     print(line)
+    attribute      error
+    main_mode_of…    0.1
+    """
+    width = get_terminal_size().columns if width is None else width
+    columns = list(zip(*rows, strict=True))
+    others = sum(max(map(len, column)) + 2 for column in columns[1:])
+    first = told_apart(columns[0], max(width - others, 8))
+    return aligned(list(zip(first, *columns[1:], strict=True)))
