@@ -45,7 +45,7 @@ def test_the_table(run):
         "balanced",
         "baseline",
         "ceiling",
-        "odds allowed",
+        "allowed",
         "audit",
     ):
         assert said in output

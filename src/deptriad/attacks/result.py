@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
+from shutil import get_terminal_size
 from typing import Any
 
 from deptriad.attacks.audit import Audit
@@ -15,7 +16,7 @@ from deptriad.attacks.score import Score, mean_score
 from deptriad.data.results import ByTarget, Framed, columns_of
 from deptriad.utils import html_table
 from deptriad.utils.files import spelt
-from deptriad.utils.text import aligned, printable, rounded_down, rounded_up, times
+from deptriad.utils.text import aligned, narrow, printable, rounded_down, rounded_up, times
 
 
 @dataclass(frozen=True, repr=False)
@@ -235,13 +236,19 @@ class AttackResults(ByTarget[AttackResult]):
         columns |= columns_of((each.audit for each in every), ["attained"])
         return columns | columns_of(every, ["holds"])
 
-    def rows(self) -> list[tuple[str, ...]]:
-        """The cells of the table that is printed: a heading, the targets, their mean."""
-        found: list[tuple[str, ...]] = [HEADINGS]
+    def rows(self, intervals: bool = True) -> list[tuple[str, ...]]:
+        """The cells of the table that is printed: two headings, the targets, their mean."""
+        found: list[tuple[str, ...]] = list(HEADINGS)
         for name, each in self.items():
             said = "holds" if each.audit.holds else "BROKEN"
-            found.append((printable(name), *_compared(each), f"×{times(each.allowed)}", said))
-        return [*found, ("mean (AIA)", *_compared(self), "", "")]
+            compared = _compared(each, intervals)
+            found.append((printable(name), *compared, f"×{times(each.allowed)}", said))
+        return [*found, ("mean (AIA)", *_compared(self, intervals), "", "")]
+
+    def table(self, width: int) -> list[str]:
+        """The lines of the table: with intervals where there is room for them."""
+        whole = aligned(self.rows())
+        return whole if max(map(len, whole)) <= width else narrow(self.rows(False), width)
 
     @cached_property
     def balanced(self) -> Score:
@@ -260,31 +267,34 @@ class AttackResults(ByTarget[AttackResult]):
         failed = dict.fromkeys(_audit_words(audit) for audit in self._audits if not audit.holds)
         return [
             f"{printable(one.attacker)} guesses each target from {seen}; {one.train:,} records to learn from, "
-            f"{one.evaluation:,} others to guess; {one.level:g} intervals",
+            f"{one.evaluation:,} others to guess; {one.level:g} intervals where there is room",
             *lesson(self.values()),
             *failed,
         ]
 
     def _repr_html_(self) -> str:
         first, *rest = self.notes()
-        return html_table.table(self.rows(), [first], rest)
+        return html_table.table(self.rows(), [first], rest, headings=len(HEADINGS))
 
     def __repr__(self) -> str:
         first, *rest = self.notes()
-        return "\n".join([first, *aligned(self.rows()), *rest])
+        return "\n".join([first, *self.table(get_terminal_size().columns), *rest])
 
 
-def _compared(each: AttackResult | AttackResults) -> tuple[str, ...]:
+def _compared(each: AttackResult | AttackResults, intervals: bool) -> tuple[str, ...]:
     """What the attacker reaches, each beside the better guess without reports; and the ceiling."""
-    ceiling = "" if each.ceiling is None else f"{each.ceiling.macro_f1:.3f}"
-    accuracy = (f"{guess.accuracy:.3f}" for guess in (each.score, each.majority))
-    macro_f1 = (f"{guess.macro_f1:.3f}" for guess in (each.balanced, each.baseline))
-    return *accuracy, each.score.words[0], *macro_f1, ceiling
+    macro_f1 = each.score.words[0] if intervals else f"{each.score.macro_f1:.3f}"
+    return (
+        f"{each.score.accuracy:.3f} ({each.majority.accuracy:.3f})",
+        f"{macro_f1} ({each.baseline.macro_f1:.3f})",
+        f"{each.balanced.macro_f1:.3f}",
+        "" if each.ceiling is None else f"{each.ceiling.macro_f1:.3f}",
+    )
 
 
 HEADINGS = (
-    *("target", "accuracy", "commonest", "macro-F1", "balanced", "baseline", "ceiling"),
-    *("odds allowed", "audit"),
+    ("", "accuracy", "macro-F1", "", "", "odds", ""),
+    ("target", "(commonest)", "(baseline)", "balanced", "ceiling", "allowed", "audit"),
 )
 
 BESIDE = ("balanced", "majority", "baseline", "ceiling")

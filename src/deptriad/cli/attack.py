@@ -11,10 +11,11 @@ from rich.markup import escape
 from deptriad.attacks.result import AttackResults
 from deptriad.attacks.run import attack_all
 from deptriad.cli import options
-from deptriad.cli.app import app, console, number_table, progress_bar, refuse_place, show_json
+from deptriad.cli.app import app, console, progress_bar, refuse_place, show_json
 from deptriad.collection.split import Split
 from deptriad.planning.plan import Plan
 from deptriad.utils import files
+from deptriad.utils.text import printable
 
 BROKEN = 3
 """Exit code where an audit fails."""
@@ -74,7 +75,7 @@ def _attack(
     if as_json:
         show_json(content)
     else:
-        _show(found)
+        _show(found, None if split else known)
     if not found.holds:
         typer.echo(
             "deptriad: an audit failed: the reports tell more than the mechanisms claim", err=True
@@ -90,14 +91,14 @@ def _splitting(plan: Plan) -> Split:
     return Split(plan.schema, promise)
 
 
-def _show(found: AttackResults) -> None:
-    headings, *rows = found.rows()
-    table = number_table(headings[:1], headings[1:])
-    for row in rows:
-        table.add_row(*map(escape, row))
+def _show(found: AttackResults, plan: Plan | None) -> None:
     screen = console()
     first, *rest = found.notes()
-    screen.print(escape(first), soft_wrap=True)
-    screen.print(table, end="")
-    for note in rest:
-        screen.print(escape(note), soft_wrap=True)
+    screen.print(escape("\n".join([first, "", *found.table(screen.width), "", *rest])))
+    above = [name for name, each in found.items() if plan and each.allowed > plan.total[name]]
+    if above:
+        screen.print(
+            f"Odds allowed are above the plan's promise about {escape(', '.join(map(printable, above)))}: they come "
+            "from the tables of these records, which are others than those that the plan was made from, or a part of "
+            "them. The promise is about people who are as the plan's tables say."
+        )

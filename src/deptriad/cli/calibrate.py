@@ -14,6 +14,7 @@ from deptriad.planning.calibrate import calibrate
 from deptriad.planning.plan import Guarantee, Objective
 from deptriad.planning.view_wishes import refuse_for_views
 from deptriad.planning.wishes import refuse_wishes
+from deptriad.utils.errors import refuse_unknown
 from deptriad.utils.text import told
 
 if TYPE_CHECKING:
@@ -125,9 +126,12 @@ def _calibrate(
         "upper": by_name(upper, "--upper"),
         "weights": by_name(weights, "--weights"),
     }
-    named = promises or any(limits.values())
+    sets = {"--marginal": marginal or (), "--together": together or ()}
+    named = promises or any(limits.values()) or any(sets.values())
     names = attributes_of(data, schema, by, weight, query) if named else ("any",)
     # said now, and not after all records were counted
+    for what, given in sets.items():
+        refuse_unknown([name for each in given for name in _listed(each)], names, what)
     if views != "all":
         lower_upper = {name: limits[name] for name in ("lower", "upper")}
         refuse_for_views(objective=objective, **lower_upper, mechanism=mechanism)
@@ -153,11 +157,11 @@ def _calibrate(
         typer.echo(made.to_json())
         return
     screen = console()
-    screen.print(escape(repr(made)), soft_wrap=True)
+    screen.print(escape(repr(made)))
     if before is not None:
-        screen.print(f"As was asked: {told(promise, before)}.", soft_wrap=True)
+        screen.print(f"As was asked: {told(promise, before)}.")
     screen.print()
-    screen.print(escape(repr(made.compare())), soft_wrap=True)
+    screen.print(escape(repr(made.compare())))
     screen.print(f"\nThe plan is in [bold]{escape(str(plan))}[/]", soft_wrap=True)
 
 

@@ -101,11 +101,25 @@ def proposed(
                 warnings.warn(note, UserWarning, stacklevel=3)  # whoever called Schema.infer
     if cut:
         warnings.warn(_cut_short(cut, wanted.most), stacklevel=3)
+    if own := [column.name for column in counted if _names_records(column, wanted.most)]:
+        said = f"no two records have the same {', '.join(map(printable, own))}: if that names people, leave it out by "
+        notes.append(f"no two records have the same {', '.join(own)}")
+        warnings.warn(Note(said, Parameter("without", "")), stacklevel=3)
     if not chosen:
         raise ValueError(
             "no column can be an attribute: " + ("; ".join(notes) or "the data has no columns")
         )
     return chosen, notes, records
+
+
+def _names_records(column: ValueCounts, most: int) -> bool:
+    """Whether each of many records has another text or whole number, as those that name or number people do."""
+    if column.missing or column.trouble or column.distinct <= most:
+        return False
+    if column.numbers is None:
+        return max(map(int, column.counts), default=0) == 1
+    numbers = np.asarray(column.numbers, dtype=np.float64)
+    return bool(np.max(column.counts) == 1 and (numbers == np.floor(numbers)).all())
 
 
 def _cut_short(cut: Mapping[str, str], most: int) -> Note:

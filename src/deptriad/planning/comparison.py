@@ -160,7 +160,11 @@ class Comparison(Framed):
         words, strategies = self._words(), aligned(self._strategies())
         most = max(get_terminal_size().lines - len(words) - len(strategies) - 6, LEAST_SHOWN)
         more = len(self) - most
-        cut = [f"and {more} more attributes: to_frame() has all of them"] if more > 0 else []
+        cut = (
+            [f"and {more} more attributes, for want of lines: to_frame() has them all"]
+            if more > 0
+            else []
+        )
         table = narrow(self._table()[: most + 1])
         return "\n".join([*words, *strategies, self.verdict, "", *table, *cut])
 

@@ -61,7 +61,9 @@ def _views(plan: Plan, most: int) -> list[str]:
         if number and len(shown) + len(lines) > most:
             rest = math.fsum(each.share for each in plan.views[number:])
             left = len(plan.views) - number
-            shown.append(f"{rest:>6.2%}  for the other {left} views: plan.views has them all")
+            shown.append(
+                f"{rest:>6.2%}  for the other {left} views, which plan.views and its file hold"
+            )
             break
         shown += lines
     return shown
