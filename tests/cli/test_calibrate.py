@@ -55,6 +55,8 @@ def test_calibrate_takes_promises_and_budgets_by_name(run, survey, tmp_path):
             "--fixed names no attribute 'pya': did you mean 'pay'?",
         ),
         (("--total", "3", "--total-of", "pya=1"), "--total-of names no attribute 'pya'"),
+        (("--total", "3", "--marginal", "sex,pya"), "--marginal names no attribute 'pya'"),
+        (("--total", "3", "--together", "sex,pya"), "--together names no attribute 'pya'"),
         (("--total", "3", "--weights", "pya=1"), "--weights names no attribute 'pya'"),
         (("--total", "3", "--total-of", "pay=0"), "--total-of pay is 0.0, expected one number > 0"),
         (("--total", "3", "--views", "all", "--lower", "pay=-1"), "--lower pay is -1.0"),

@@ -58,10 +58,11 @@ class LeakageMatrix(Framed):
     def __getitem__(self, pair: tuple[str, str]) -> float:
         given: Any = pair  # what anybody may write
         if not isinstance(given, tuple) or len(given) != 2:
-            other = next((name for name in self.names if name != given), self.names[0])
+            source = given if given in self.names else self.names[0]
+            other = next((name for name in self.names if name != source), source)
             raise ValueError(
                 f"leakage[{given!r}] names no pair, expected a source and a target, such as "
-                f"leakage[{self.names[0]!r}, {other!r}]; np.asarray(leakage) is the whole matrix"
+                f"leakage[{source!r}, {other!r}]; np.asarray(leakage) is the whole matrix"
             )
         source, target = (place_of(name, self.names) for name in pair)
         return float(self.values[source, target])
