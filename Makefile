@@ -1,6 +1,6 @@
 # make demo      set up, analyse a real survey, write a page to look at
 # make test      set up, lint, check types and which room imports which, run the whole suite
-# make browser   install chromium (where it may) and axe-core, without which make test skips the page in a browser
+# make browser   install chromium (where it may) and, by npm, axe-core and typescript, without which make test skips some tests of pages
 # make docs      build the site from docs/ into docs/_build/html, running its tutorials; look at each page in a browser
 # make coverage  run the suite and say which lines it reached, room by room; the lines themselves in coverage/
 # make fuzz      random tables, boxes and totals against rational arithmetic: FUZZ="--cases 100000 --seed 7"
@@ -57,8 +57,8 @@ browser: | $(VENV)/.made
 		{ [ "$$(id -u)" = 0 ] && echo "== installing chromium" && \
 			apt-get update -qq >/dev/null 2>&1 && apt-get install -qq -y chromium >/dev/null 2>&1; } || \
 		{ echo "chromium does not install by apt here: install it by hand, or set DEPTRIAD_CHROMIUM to its place" >&2; exit 1; }
-	@npm install --silent --no-fund --no-audit --prefix $(VENV)/browser axe-core >/dev/null 2>&1 || \
-		{ echo "axe-core does not install here: it needs npm and its registry" >&2; exit 1; }
+	@npm install --silent --no-fund --no-audit --prefix $(VENV)/browser axe-core typescript >/dev/null 2>&1 || \
+		{ echo "axe-core and typescript do not install here: they need npm and its registry" >&2; exit 1; }
 
 docs: $(VENV)/.dev
 	@echo "== docs"

@@ -1,6 +1,7 @@
 """deptriad.js in Node: the same reports as Python from the same words, and what it refuses."""
 
 import json
+import subprocess
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 import client_vectors
 import deptriad as dt
 import javascript
+import surroundings
 from deptriad.clients import script
 from deptriad.clients.one_record import told
 from deptriad.collection.split import as_strategy
@@ -198,9 +200,10 @@ tell(found);
     )
     found = javascript.run(tmp_path, code, json.loads(plan.to_json()))
     assert found[:2] == ["nothing was refused"] * 2
-    assert found[2] == '2 is no value of "a0", expected one of "0", "1"'
+    # the answer itself is not in the message, which may end up in somebody's log
+    assert found[2] == 'the answer to "a0" is none of its values, expected one of "0", "1"'
     for said in found[3:9]:
-        assert "is no value of" in said
+        assert "is none of its values" in said
     for said in found[9:11]:
         assert "the record lacks" in said
     assert found[11:] == [
@@ -317,6 +320,57 @@ def test_it_is_small_has_no_dependency_and_its_types_name_what_it_has():
     for name in ("open", "draw", "report", "fromWords", "fingerprint", "schema", "views"):
         assert f"{name}(" in types or f"{name}:" in types
         assert name in own
+
+
+TYPED = """
+import { open, type Attribute, type Report, type Survey, type Value } from "./deptriad.js";
+
+const survey: Survey = await open("{}", { signature: "", key: "" });
+await open({ format: "deptriad plan" });
+const view: number = survey.draw();
+const names: readonly (readonly string[])[] = survey.views;
+const record: Record<string, Value> = { a: 1, b: "x", c: true, d: null };
+const reports: Report[] = [survey.report(record), survey.report(record, view)];
+const { format, version, plan, id, answers }: Report = reports[0]!;
+const [one, two]: ["deptriad report", 1] = [format, version];
+const texts: (string | undefined)[] = [plan, id, answers["a"], survey.fingerprint, ...names[view - 1]!];
+const { used }: { view: number; answers: Record<string, string>; used: number } = survey.fromWords(record, [1n]);
+for (const each of survey.schema) {
+  const { name, values, categories, edges, codes, missing, unseen }: Attribute = each;
+  export_(name, values, categories?.[0], edges?.[0], codes?.[0], missing === "other", unseen === "error");
+}
+function export_(...every: unknown[]): number { return every.length; }
+export_(one, two, texts, used);
+// @ts-expect-error
+survey.report(record, "1");
+// @ts-expect-error
+survey.report({ a: undefined });
+// @ts-expect-error
+survey.fromWords(record, [1]);
+// @ts-expect-error
+survey.fingerprint = "";
+// @ts-expect-error
+await open(3);
+export {};
+"""
+
+
+def test_its_types_fit_a_program_that_uses_all_of_it(tmp_path):
+    """Where a line is marked, the types must refuse it: one that they take is an error, too."""
+    checker = surroundings.typescript()
+    if checker is None:
+        pytest.skip("no typescript: make browser, or set DEPTRIAD_TSC to its place")
+    (tmp_path / "deptriad.d.ts").write_text(script.types(), encoding="utf-8")
+    how = (
+        "--strict --noUncheckedIndexedAccess --exactOptionalPropertyTypes --noEmit --target es2022"
+    )
+    command = [checker, *how.split(), "--module", "esnext", "--moduleResolution", "bundler"]
+    right = TYPED.replace('survey.report(record, "1")', "survey.draw()")
+    for text, said in ((TYPED, ""), (right, "Unused '@ts-expect-error'")):
+        (tmp_path / "program.ts").write_text(text, encoding="utf-8")
+        done = subprocess.run([*command, tmp_path / "program.ts"], capture_output=True, text=True)
+        assert bool(done.returncode) == bool(said), done.stdout
+        assert said in done.stdout
 
 
 def test_one_record_is_told_as_perturb_does_it(rng):

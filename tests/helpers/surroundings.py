@@ -32,6 +32,13 @@ def axe_core() -> Path | None:
     return place if place.is_file() else None
 
 
+def typescript() -> str | None:
+    """The compiler of TypeScript, which checks types, or None."""
+    usual = REPOSITORY / ".venv/browser/node_modules/.bin/tsc"
+    given = os.environ.get("DEPTRIAD_TSC") or (str(usual) if usual.is_file() else None)
+    return given or shutil.which("tsc")
+
+
 def java() -> bool:
     """Whether there is a Java runtime for Spark."""
     return bool(shutil.which("java") or os.environ.get("JAVA_HOME"))
@@ -53,6 +60,8 @@ def absent() -> list[str]:
         found.append("chromium (make browser)")
     if not axe_core():
         found.append("axe-core (make browser)")
+    if not typescript():
+        found.append("typescript (make browser)")
     found += [why for why in (postgres.why_not(), javascript.why_not()) if why]
     if not java():
         found.append("Java (for Spark; on the path or in JAVA_HOME)")

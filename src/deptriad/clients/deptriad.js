@@ -271,7 +271,8 @@ function codeOf({ name, values, categories, codes, edges, missing, unseen }, rec
     code = edges.slice(1).findIndex((high, at) => value >= edges[at] && (value < high || (value === high && at === edges.length - 2)));
   if (value === null || Number.isNaN(value)) code = { category: values.length - 1, other, error: -1 }[missing];
   else if (code < 0) code = other;
-  return code >= 0 ? BigInt(code) : refuse(`${shown(value)} is no value of ${shown(name)}, expected one of ${values.slice(0, 20).map(shown).join(", ")}`);
+  // without the answer: messages get logged
+  return code >= 0 ? BigInt(code) : refuse(`the answer to ${shown(name)} is none of its values, expected one of ${values.slice(0, 20).map(shown).join(", ")}`);
 }
 
 function viewsOf({ version, views, attributes: rows }, attributes) {
