@@ -70,6 +70,8 @@ def test_block_prints_what_it_says(page, tmp_path, monkeypatch):
         pytest.importorskip("pyspark", reason="pyspark is not installed")
         if not surroundings.java():
             pytest.skip("Spark needs Java")
+        start = f"--driver-java-options '{surroundings.QUICK_JAVA}' pyspark-shell"
+        monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", start)
     monkeypatch.chdir(tmp_path)
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):

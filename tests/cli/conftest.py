@@ -30,19 +30,26 @@ def one_plan(monkeypatch):
     """A page with one plan only, which takes seconds, and is made once for all tests that ask for the same."""
     from deptriad.report import promises
 
-    make = promises.calibrate
+    def once(make, analysis, *what):
+        key = (what, analysis.uncertainty, analysis.numbers.phi.tobytes())
+        if key not in MADE:
+            MADE[key] = make()
+        return MADE[key]
 
-    def made_once(analysis, total, **how):
-        key = (total, how["users"], analysis.uncertainty, analysis.numbers.phi.tobytes())
-        if key not in PLANS:
-            PLANS[key] = make(analysis, total, **how)
-        return PLANS[key]
+    def plan(analysis, total, **how):
+        return once(lambda: calibrate(analysis, total, **how), analysis, total, how["users"])
 
+    def everything(analysis, budgets, coded, *how):
+        what = (*budgets.items(), coded is None, how[-1])
+        return once(lambda: about(analysis, budgets, coded, *how), analysis, *what)
+
+    calibrate, about = promises.calibrate, promises._everything
     monkeypatch.setattr(promises, "PROMISES", ())
-    monkeypatch.setattr(promises, "calibrate", made_once)
+    monkeypatch.setattr(promises, "calibrate", plan)
+    monkeypatch.setattr(promises, "_everything", everything)
 
 
-PLANS = {}
+MADE = {}
 
 
 @pytest.fixture

@@ -40,7 +40,7 @@ def spark():
             .config("spark.ui.enabled", "false")
             .config("spark.sql.shuffle.partitions", "4")
             .config("spark.log.level", "ERROR")
-            .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+            .config("spark.driver.extraJavaOptions", surroundings.QUICK_JAVA)
             .getOrCreate()
         )
         yield session

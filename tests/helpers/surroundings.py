@@ -18,6 +18,8 @@ PACKAGES = {
     "oracles": ("qif", "multi_freq_ldpy", "pure_ldp"),
 }
 """Packages by the extra that brings them."""
+QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""Options with which a short session of Spark takes half the time: it hardly compiles."""
 
 
 def chromium() -> str | None:

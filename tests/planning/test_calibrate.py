@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import brentq
 
 import deptriad as dt
 from dependent import analysis_of, kept
@@ -131,21 +132,19 @@ def test_progress_is_told():
 
 
 def largest_last(analysis, guarantee, head, splitting, total):
-    """The largest budget of the last attribute for given others, by bisection on the true totals."""
+    """The largest budget of the last attribute for given others, by a search for where the true totals reach it."""
 
-    def fine(last):
+    def over(last):
         found = true_totals(analysis, np.array([*head, last]))
-        return all(getattr(each, guarantee) <= total for each in found)
+        return max(getattr(each, guarantee) for each in found) - total
 
-    if not fine(splitting):
+    if over(splitting) > 0.0:
         return None
-    low, high = splitting, total
-    if fine(high):
-        return high
-    for _ in range(16):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if fine(middle) else (low, middle)
-    return low
+    if over(total) <= 0.0:
+        return total
+    near = (total - splitting) / 2**16
+    found = brentq(over, splitting, total, xtol=near)
+    return next(last for last in (found, found - 2 * near, splitting) if over(last) <= 0.0)
 
 
 def loss_of(analysis, objective, guarantee, epsilon, total):

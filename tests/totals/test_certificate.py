@@ -1,5 +1,6 @@
 """The plain bounds of points, hulls and boxes behind a certificate (maths.md §5)."""
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -58,27 +59,33 @@ def test_few_values_are_looked_at_set_by_set():
     assert FEW == 12
 
 
+SCALE = 1 << 1074
+"""Times this, every float is a whole number."""
+
+
+def whole(numbers):
+    return np.array([int(Fraction(number) * SCALE) for number in numbers], dtype=object)
+
+
 def test_many_values_leave_the_certificate_a_bound(rng):
-    """Its lines for a box of 1,000 values, against the same sums in rational numbers."""
-    size = 1000
+    """Its lines for a box of 1,000 values, against the same sums in whole numbers."""
+    size, quarters = 1000, (4 * _point_kernels.PRICES).astype(int).tolist()
+    assert quarters == [0, 1, 2, 3, 4]
     for _ in range(4):
         low, low2 = (rng.dirichlet(np.full(size, 0.1)) * 0.8 for _ in range(2))
         high, high2 = (
             np.minimum(part + 10.0 ** -rng.uniform(1, 18, size), 1.0) for part in (low, low2)
         )
         spare, surplus = (float(rng.uniform(0, 0.2)) for _ in range(2))
+        g, h, g2, h2, (more, less) = map(whole, (low, high, low2, high2, (spare, surplus)))
         for gamma in (0.3, 1.0, 7.7):
+            times, over = gamma.as_integer_ratio()
             best = Fraction(1)
-            for mu in map(Fraction, _point_kernels.PRICES):
-                for nu in map(Fraction, _point_kernels.PRICES):
-                    total = (1 - mu) * Fraction(spare) + Fraction(gamma) * (1 - nu) * Fraction(
-                        surplus
-                    )
-                    for one in zip(low, high, low2, high2, strict=True):
-                        g, h, g2, h2 = map(Fraction, one)
-                        up, down = (1 - mu) * g + mu * h, (1 - nu) * h2 + nu * g2
-                        total += max(up - Fraction(gamma) * down, Fraction(0))
-                    best = min(best, total)
+            for mu, nu in itertools.product(quarters, quarters):
+                up, down = (4 - mu) * g + mu * h, (4 - nu) * h2 + nu * g2
+                total = np.maximum(over * up - times * down, 0).sum()
+                total += over * (4 - mu) * more + times * (4 - nu) * less
+                best = min(best, Fraction(total, 4 * over * SCALE))
             found = _point_kernels._certificate(low, high, low2, high2, spare, surplus, gamma)
             assert Fraction(float(found)) >= best
             assert found == pytest.approx(float(best), rel=1e-9)
