@@ -31,6 +31,23 @@ def test_reports_of_a_plan_estimate_what_was_said(run, plan, tmp_path):
     assert "standard error" in output
 
 
+def test_reports_can_be_weighted_by_a_column_beside_them(run, plan, tmp_path):
+    pd = pytest.importorskip("pandas")
+    run("perturb", "plan.json", "survey.csv", "--out", "r.parquet")
+    reports = pd.read_parquet(tmp_path / "r.parquet")
+    reports.assign(w=[1.0 + i % 4 for i in range(len(reports))]).to_csv(
+        tmp_path / "r.csv", index=False
+    )
+    _, output, _ = run("estimate", "plan.json", "r.csv", "sex", "--json", "--weight", "w")
+    found = strict_json(output)
+    held = pd.read_csv(tmp_path / "r.csv", dtype=str).astype({"w": float})
+    expected = dt.Plan.load(tmp_path / "plan.json").estimate(held, "sex", weight="w")
+    assert [row["share"] for row in found["estimates"]] == pytest.approx(expected.frequencies)
+    code, _, errors = run("estimate", "plan.json", "r.csv", "sex", "--weight", "age")
+    assert code == 1
+    assert "'age'" in one_line(errors)
+
+
 def test_records_in_place_of_reports_are_refused_or_it_is_said_what_was_not_checked(
     run, plan, tmp_path
 ):

@@ -89,6 +89,9 @@ def _estimate(
         ),
     ] = "norm_sub",
     level: Annotated[float, options.number("Level of the confidence intervals.")] = 0.95,
+    weight: Annotated[
+        str | None, options.column("Column of survey weights, beside the reports.")
+    ] = None,
     unmarked: Annotated[
         bool, typer.Option("--unmarked", help="Take a Parquet file that carries no mark of a plan.")
     ] = False,
@@ -111,7 +114,7 @@ def _estimate(
     as_share(level, "--level")
     with progress_bar("reading reports"):
         allowed = {"unmarked": unmarked, "seeded": seeded, "implausible": implausible}
-        found = Plan.load(plan).estimate(reports, attributes, post, **allowed)
+        found = Plan.load(plan).estimate(reports, attributes, post, weight=weight, **allowed)
     rows = _rows(found, level)
     if as_json:
         content = {
