@@ -27,9 +27,11 @@ extensions = [
     "sphinx_design",
     "command_line",
     "mathml",
+    "paper_figures",
     "pictures",
     "reachable",
 ]
+templates_path = ["_templates"]
 exclude_patterns = ["_build", "paper/.parts"]
 nitpicky = False
 
@@ -58,6 +60,7 @@ autosummary_generate = True
 autodoc_typehints = "description"
 autodoc_typehints_description_target = "documented_params"
 autodoc_typehints_format = "short"
+autodoc_type_aliases = {name: name for name in ("ArrayLike", "Floats", "Progress")}
 python_use_unqualified_type_names = True
 smartquotes = False
 autodoc_member_order = "bysource"

@@ -3,6 +3,8 @@
 import doctest
 import importlib
 import pkgutil
+import re
+from pathlib import Path
 
 import pytest
 
@@ -35,3 +37,38 @@ def test_every_public_name_has_an_example():
         }
     assert len(names) > len(deptriad.__all__)
     assert [name for name, value in names.items() if ">>>" not in (value.__doc__ or "")] == []
+
+
+def in_reference():
+    """What the reference lists, as it is imported; modules aside, whose names count one by one above."""
+    page = Path(__file__).parents[1] / "docs/reference/python.md"
+    for room, listed in re.findall(
+        r"^\.\. currentmodule:: (\S+)\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S
+    ):
+        yield from (f"{room}.{name}" for name in re.findall(r"^   ([\w.]+)$", listed, re.M))
+
+
+def test_every_name_of_the_reference_has_an_example():
+    names = {name: pkgutil.resolve_name(name) for name in in_reference()}
+    assert len(names) > 80
+    lacking = [
+        name
+        for name, value in names.items()
+        if type(value) is not type(deptriad) and ">>>" not in (value.__doc__ or "")
+    ]
+    assert lacking == []
+
+
+def test_the_reference_has_every_name_that_pages_import_from_a_room():
+    docs = Path(__file__).parents[1] / "docs"
+    listed = {pkgutil.resolve_name(name) for name in in_reference()}
+    collections = (dict, type(importlib.import_module("deptriad.rivals").measures))
+    found = 0
+    for page in docs.glob("**/*.md"):
+        text = page.read_text(encoding="utf-8")
+        for room, names in re.findall(r"^ *from (deptriad\.\S+) import ([\w, ]+)", text, re.M):
+            for name in names.split(", "):
+                value = getattr(importlib.import_module(room), name)
+                assert isinstance(value, collections) or value in listed, f"{page.name}: {name}"
+                found += 1
+    assert found > 5

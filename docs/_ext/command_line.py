@@ -1,5 +1,6 @@
 """The directive ``command-line``: every command with its help, as the program itself says it."""
 
+import re
 from typing import Any
 
 import typer.main
@@ -34,11 +35,17 @@ def _section(command: Any, name: str, parent: Any) -> nodes.section:
     rows = [option.get_help_record(context) for option in command.get_params(context)]
     listed = nodes.definition_list()
     for term, words in filter(None, rows):
-        item = nodes.definition_list_item("", nodes.term("", "", nodes.literal(text=term)))
-        item += nodes.definition("", nodes.paragraph(text=words))
+        name = re.sub(
+            r" <(?:str|path|list\[\w+\])>$", "", term
+        )  # kinds that the terminal does not show, too
+        item = nodes.definition_list_item("", nodes.term("", "", nodes.literal(text=name)))
+        item += nodes.definition("", _paragraph(words))
         listed += item
     if len(listed):
         section += listed
+    example, _, after = (command.epilog or "").removeprefix("Example: ").partition(", ")
+    section += nodes.paragraph(text="Example:" if not after else f"Example, {after}:")
+    section += nodes.literal_block(text=example, language="text")
     return section
 
 
@@ -47,7 +54,10 @@ def _paragraph(text: str) -> nodes.Node:
     lines = text.splitlines()
     if all(line.startswith(("  ", "$", "deptriad ")) for line in lines):
         return nodes.literal_block(text=text, language="text")
-    return nodes.paragraph(text=" ".join(text.split()))
+    paragraph = nodes.paragraph()
+    for place, part in enumerate(" ".join(text.split()).split("`")):
+        paragraph += nodes.literal(text=part) if place % 2 else nodes.Text(part)
+    return paragraph
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

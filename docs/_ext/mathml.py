@@ -7,6 +7,9 @@ from latex2mathml.converter import convert
 from sphinx.application import Sphinx
 from sphinx.writers.html5 import HTML5Translator
 
+WIDE = 60
+"""Characters of TeX from which on a formula may not fit beside the margins of a phone."""
+
 FUNCTIONS = re.compile(r"<mi>(ln|cosh|tanh)</mi>(?!<mo stretchy)")
 
 
@@ -17,7 +20,13 @@ def written(formula: str, display: str = "inline") -> str:
 
 
 def _inline(self: HTML5Translator, node: nodes.math) -> None:
-    self.body.append(written(node.astext()))
+    """What may be wider than a phone scrolls by itself there: browsers do not break formulas."""
+    formula = node.astext()
+    content = written(formula)
+    wide = len(formula) > WIDE
+    self.body.append(
+        f'<span class="wide-formula" tabindex="0">{content}</span>' if wide else content
+    )
     raise nodes.SkipNode
 
 

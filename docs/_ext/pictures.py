@@ -11,12 +11,16 @@ from __future__ import annotations
 import base64
 import io
 import os
+import re
 import subprocess
 import sys
 from html import escape
 from typing import Any
 
 MARK = "# Picture: "
+PROGRESS = re.compile(r"^.*\d after \d+ s.*\n", flags=re.MULTILINE)
+"""What commands say every few seconds, on slow machines only."""
+
 THEMES = {"only-light": "default", "only-dark": "dark_background"}
 
 
@@ -47,14 +51,14 @@ def parted(lines: list[str]) -> tuple[str, list[str]]:
     return " ".join(" ".join(words).split()), rest
 
 
-def bash(options: str, cell: str) -> None:
+def bash(_: str, cell: str) -> None:
     """Run commands and show what they print in one piece; IPython's own shows it by hundreds of bytes."""
     ended = subprocess.run(
         ["bash", "-e", "-c", cell], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
-    if ended.returncode and options != "fails":
+    if ended.returncode:
         raise RuntimeError(f"exit code {ended.returncode}: {ended.stdout}")
-    sys.stdout.write(ended.stdout)
+    sys.stdout.write(PROGRESS.sub("", ended.stdout))
 
 
 def drawn(words: str, cell: str) -> None:
@@ -92,11 +96,14 @@ def refuse_pictures_without_words(_: Any = None) -> None:
 
 
 def without_words(_: Any, document: Any) -> None:
-    """The code that is shown, without the words: they are read beside the picture."""
+    """The code that is shown, without the words, which are read beside the picture; commands as one types them."""
     from docutils import nodes
 
     for block in document.findall(nodes.literal_block):
-        words, rest = parted(block.astext().splitlines(keepends=True))
+        lines = block.astext().splitlines(keepends=True)
+        words, rest = parted(lines)
+        if lines[:1] == ["%%bash\n"]:
+            words, rest, block["language"] = "a command", lines[1:], "bash"
         if words:
             block.rawsource = "".join(rest)
             block[:] = [nodes.Text(block.rawsource)]

@@ -84,6 +84,19 @@ def perturb_file(
         The file to write. It appears when all went well; after an error, or killed half-way, there is none.
     progress
         Called with the number of records done, and None.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import deptriad as dt
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"sex": ["f", "m"] * 500})
+    >>> plan = dt.calibrate(dt.Schema.infer(frame), 2.0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     place = Path(folder) / "reports.parquet"
+    ...     print(perturb_file(plan, frame, place), plan.estimate(place, ["sex"]).n)
+    1000 1000
     """
     from deptriad.data import readers
 

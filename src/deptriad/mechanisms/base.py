@@ -39,6 +39,13 @@ class Estimate:
 
     The frequencies are unbiased, so single ones may be below 0. The standard errors are about the share among those who
     reported; where these are a sample themselves, its own error √(f(1 − f)/n) comes on top.
+
+    Examples
+    --------
+    >>> from deptriad.mechanisms import GRR
+    >>> found = GRR(3, 2.0).estimate([0] * 60 + [1] * 30 + [2] * 10)
+    >>> found.n, found.frequencies.round(2).tolist(), found.standard_errors.round(2).tolist()
+    (100, [0.73, 0.28, -0.01], [0.06, 0.05, 0.05])
     """
 
     frequencies: Floats
@@ -65,6 +72,15 @@ class Mechanism(ABC):
         The budget: no report is more than e^ε times as likely under one value as under another, in exact arithmetic.
         Finite and above 0; at 0 reports would say nothing, at infinity they would be the truth. Thresholds have up to
         64 bits, so above ε ≈ 44 the realised budget no longer grows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from deptriad.mechanisms import mechanisms
+    >>> mechanism = mechanisms["grr"](size=3, epsilon=2.0)
+    >>> reports = mechanism.perturb([0, 0, 1, 2], rng=np.random.default_rng(1))
+    >>> reports.tolist(), mechanism.estimate(reports).n
+    ([0, 0, 1, 2], 4)
     """
 
     size: int

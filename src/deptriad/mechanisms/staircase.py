@@ -18,11 +18,12 @@ from deptriad.mechanisms.rational import exp_below
 class Staircase(Tabled):
     """Staircase mechanism (Geng and Viswanath 2014) for ordered values: near values are likelier than far ones.
 
-    Noise i has probability a for |i| < step, a·e^−ε from there to |i| < size − 1, and so on down by e^−ε for every
-    further size − 1. What falls off an end of the alphabet is reported as that end (clamped): all outputs beyond it
-    together keep the ratio e^ε, which truncating and renormalising would not. A report is a code 0 … size − 1.
+    Noise i has probability a for ``|i| < step``, a·e^−ε from there to ``|i| < size − 1``, and so on down by e^−ε for
+    every further size − 1. What falls off an end of the alphabet is reported as that end (clamped): all outputs beyond
+    it together keep the ratio e^ε, which truncating and renormalising would not. A report is a code 0 … size − 1.
 
-    The step is the one nearest to the optimum for E|i|, (size − 1)/(1 + e^(ε/2)), whose matrix can be inverted.
+    The step is the one nearest to the optimum for the mean of ``|i|``, (size − 1)/(1 + e^(ε/2)), whose matrix can be
+    inverted.
 
     Examples
     --------

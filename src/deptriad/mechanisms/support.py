@@ -20,6 +20,13 @@ class Support(Mechanism):
     """A mechanism whose report supports some values: each one alike, but for the true one, which it does more often.
 
     Beside how a report is drawn and looks it must say ``probabilities``, ``levels`` and what is ``supported``.
+
+    Examples
+    --------
+    >>> from deptriad.mechanisms import OUE
+    >>> truly, falsely = OUE(4, 1.0).probabilities
+    >>> f"{float(truly):.3f} {float(falsely):.3f}"
+    '0.500 0.269'
     """
 
     sets: ClassVar[bool] = True

@@ -148,6 +148,17 @@ def draw(rows: Sequence[Row]) -> Figure:
     return figure
 
 
+WORDS = (
+    "The same for four kinds of uncertainty. With the range and the standard deviation hardly any point "
+    "is underestimated, at the price of overestimation of 0.4 and 0.2 in the mean; with the variance many "
+    "are"
+)
+
 ITEM = Item(
-    "figure-13", "Over- and underestimation by kind of uncertainty", run, draw, needs=("acs",)
+    "figure-13",
+    "Over- and underestimation by kind of uncertainty",
+    run,
+    draw,
+    needs=("acs",),
+    words=WORDS,
 )

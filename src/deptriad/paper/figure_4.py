@@ -101,4 +101,9 @@ def draw(rows: Sequence[Row]) -> Figure:
     return figure
 
 
-ITEM = Item("figure-4", "Heatmap of the sine table of 20 values", run, draw)
+WORDS = (
+    "A heatmap of 20 source values by 20 target values: around source value 5 probabilities rise with the "
+    "target value, around 15 they fall, along a sine"
+)
+
+ITEM = Item("figure-4", "Heatmap of the sine table of 20 values", run, draw, words=WORDS)

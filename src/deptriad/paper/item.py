@@ -104,6 +104,8 @@ class Item:
         A matplotlib figure of the rows, as they are or as they were read back from the CSV.
     table
         The rows as a table to read, in place of a figure; likewise.
+    words
+        What a figure shows, for those who cannot see it.
     needs
         Names of the datasets without which it cannot be run.
     uses
@@ -115,6 +117,7 @@ class Item:
     run: Callable[[Work], Outcome]
     draw: Callable[[Sequence[Row]], Figure] | None = None
     table: Callable[[Sequence[Row]], list[Cells]] | None = None
+    words: str = ""
     needs: tuple[str, ...] = ()
     uses: tuple[str, ...] = ()
 

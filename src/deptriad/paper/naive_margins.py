@@ -199,10 +199,17 @@ def draw(rows: Sequence[Row]) -> Figure:
     return figure
 
 
+WORDS = (
+    "Mean overestimation against mean underestimation for margins from 0 to 30 per cent, on five "
+    "datasets: wider margins overestimate more and underestimate less. Only where the tables come from "
+    "another dataset is underestimation left at 30 per cent"
+)
+
 ITEM = Item(
     "naive-margins",
     "Margins for a single source of knowledge",
     run,
     draw,
     needs=("lfw", "celeba", *SPLIT),
+    words=WORDS,
 )

@@ -43,7 +43,7 @@ def _shown(entry: Mapping[str, Any], folder: Path, seen_as: str) -> str:
     """The item itself: a table of the kept numbers, or its figure."""
     (item,) = items([entry["name"]])
     if item.table is None:
-        return f"![{_text(entry['title'])}]({seen_as}/{item.name}.png)"
+        return f"![{_text(item.words or entry['title'])}]({seen_as}/{item.name}.png)"
     return _markdown(item.table(read_rows(folder / f"{item.name}.csv")))
 
 

@@ -88,6 +88,20 @@ def write(
     ------
     OSError
         If nothing can be written there; said before the long work.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import deptriad as dt
+    >>> import pandas as pd
+    >>> from deptriad import report
+    >>> frame = pd.DataFrame({"sex": ["f", "m"] * 50, "smokes": ["no"] * 75 + ["yes"] * 25})
+    >>> analysis = dt.analyze(dt.Prior.from_data(frame, schema=dt.Schema.infer(frame)))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     plans = report.write(analysis, Path(folder) / "page.html", total=2.0, promises=[2.0])
+    >>> list(plans)
+    [2.0]
     """
     from deptriad.report.content import content
     from deptriad.report.rendering import rendered

@@ -199,7 +199,7 @@ def _sticks(ax: Axes, curve: Profile, triad: Triad | None) -> None:
 def _leakages(ax: Axes, curve: Profile, triad: Triad | None) -> None:
     colours = colours_of(ax)
     widest = math.log(curve.knots[-1, 0])
-    epsilon = np.linspace(0.0, min(max(1.5 * widest, 3.0), 30.0), POINTS)
+    epsilon = np.linspace(0.0, min(max(3.0 * widest, 3.0), 30.0), POINTS)
     ax.plot(epsilon, epsilon, ":", color=colours["split"], label="budget")
     ax.plot(epsilon, curve.leakage(epsilon), color=colours["certified"], label="profile")
     if triad is not None:
