@@ -32,8 +32,8 @@ class Exposure:
         Which one of the others tells the most about it; None where none is released.
     leakage
         How much that one tells at most.
-    entirely
-        How many of the others tell as much as a report of the target itself with their budget would.
+    entirely_by
+        Which of the others tell as much as a report of the target itself with their budget would.
     total
         What all releases together tell; None where that was not worked out.
     """
@@ -41,8 +41,13 @@ class Exposure:
     target: str
     source: str | None
     leakage: float
-    entirely: int
+    entirely_by: tuple[str, ...]
     total: Total | None = None
+
+    @property
+    def entirely(self) -> int:
+        """How many tell everything."""
+        return len(self.entirely_by)
 
 
 @dataclass(frozen=True)
@@ -105,7 +110,7 @@ def exposures(
     found = []
     for done, target in enumerate(wanted):
         total = analysis.total(target, budgets) if totals else None
-        found.append(_exposure(names, matrix, full, seen, target, total))
+        found.append(_exposure(analysis, budgets, matrix, full, seen, target, total))
         if progress and totals:
             progress(done + 1, len(wanted))
     pairs = [
@@ -137,20 +142,31 @@ def _saturated(matrix: Floats) -> Booleans:
 
 
 def _exposure(
-    names: Sequence[str],
+    analysis: Analysis,
+    budgets: Mapping[str, float],
     matrix: Floats,
     full: Booleans,
     seen: Booleans,
     target: str,
     total: Total | None,
 ) -> Exposure:
+    names = analysis.names
     place = names.index(target)
-    others = seen & (np.arange(len(names)) != place)
-    if not others.any() or not (told := matrix[:, place][others]).max() > 0.0:
-        return Exposure(target, None, 0.0, 0, total)
-    worst = int(np.flatnonzero(others)[np.argmax(told)])
-    entirely = int((full[:, place] & seen).sum())
-    return Exposure(target, names[worst], float(matrix[worst, place]), entirely, total)
+    told = np.where(seen & (np.arange(len(names)) != place), matrix[:, place], 0.0)
+    most = float(told.max())
+    if not most > 0.0:
+        return Exposure(target, None, 0.0, (), total)
+
+    def preference(source: int) -> tuple[bool, bool]:
+        """Of those that tell as much: many records first, then the target's near-duplicates."""
+        name = names[source]
+        thin = fewest_records(analysis, name, target, budgets[name]) is not None
+        return thin, not full[place, source]
+
+    alike = np.flatnonzero(told >= (1.0 - 1e-9) * most).tolist()
+    worst = min(alike, key=preference) if len(alike) > 1 else alike[0]
+    entirely = tuple(names[source] for source in np.flatnonzero(full[:, place] & seen))
+    return Exposure(target, names[worst], most, entirely, total)
 
 
 def _groups(names: Sequence[str], full: Booleans) -> tuple[tuple[str, ...], ...]:

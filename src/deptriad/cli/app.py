@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import textwrap
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -10,7 +11,8 @@ from functools import cache
 from importlib.metadata import version
 from math import isfinite
 from pathlib import Path
-from threading import Event, Thread
+from shutil import get_terminal_size
+from threading import TIMEOUT_MAX, Event, Thread
 from time import monotonic
 from typing import Annotated, Any, Self
 
@@ -57,7 +59,7 @@ class Commands(TyperGroup):
             # what has an exit code is Typer's own, which shows mistakes in the arguments itself
             if ctx.params["debug"] or hasattr(error, "exit_code"):
                 raise
-            typer.echo(f"deptriad: {_in_short(error)}", err=True)
+            _tell(f"deptriad: {_in_short(error)}")
             raise typer.Exit(1) from None
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
@@ -96,7 +98,16 @@ def _in_short(error: Exception) -> str:
 
 
 def _show_warning(message: Warning, *_: Any) -> None:
-    typer.echo(f"note: {printable(reason(message))}", err=True)
+    _tell(f"note: {printable(reason(message))}")
+
+
+def _tell(said: str) -> None:
+    """To the errors; on a terminal no line ends within a word."""
+    if sys.stderr.isatty():
+        width = max(get_terminal_size().columns, 40)
+        lines = (textwrap.wrap(line, width, break_on_hyphens=False) for line in said.splitlines())
+        said = "\n".join("\n".join(each) for each in lines)
+    typer.echo(said, err=True)
 
 
 app = typer.Typer(
@@ -187,7 +198,7 @@ class Lines:
 
     def _say(self) -> None:
         with suppress(OSError, ValueError):  # nobody reads the errors any more
-            while not self.ended.wait(SECONDS):
+            while not self.ended.wait(min(SECONDS, TIMEOUT_MAX)):
                 typer.echo(self.line, err=True)
 
     @property

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from rich.markup import escape
 
 from deptriad.analysis.analysis import Analysis
-from deptriad.analysis.exposure import Exposures, fewest_records
+from deptriad.analysis.exposure import Exposure, Exposures, fewest_records
 from deptriad.analysis.leakage_matrix import Leak
 from deptriad.cli.app import console, number_table, up
 from deptriad.utils.text import printable, surety, times, told_apart
@@ -34,7 +34,7 @@ class Shown:
         self._attributes(seen)
         self._groups(seen)
         self._pairs(seen.below[:top], len(seen.below), len(seen.below) < len(seen.pairs))
-        self._foot()
+        self._foot(any(each.total for each in seen.attributes))
 
     def _name(self, name: str | None) -> str:
         if name is None:
@@ -45,11 +45,20 @@ class Shown:
         """A leakage, marked where it rests on few records."""
         if source is None:
             return "0"
+        return f"{up(leakage)}{self._mark(source, target)}"
+
+    def _mark(self, source: str, target: str) -> str:
+        """What stands after a number: a mark where it rests on few records."""
         fewest = fewest_records(self.found, source, target, self.budgets[source])
         if fewest is None:
-            return f"{up(leakage)} "
+            return " "
         self.fewest.append(fewest)
-        return f"{up(leakage)}{MARK}"
+        return MARK
+
+    def _entirely(self, each: Exposure) -> str:
+        """How many tell everything, marked where one of them does so by few records."""
+        marks = [self._mark(source, each.target) for source in each.entirely_by]
+        return f"{each.entirely}{max(marks)}" if marks else "– "
 
     def _head(self) -> None:
         prior = self.found.prior
@@ -79,7 +88,7 @@ class Shown:
                 self._number(each.source, each.target, each.leakage),
                 self._name(each.source),
                 *total,
-                str(each.entirely) if each.entirely else "–",
+                self._entirely(each),
             )
         self.screen.print(table, end="")
 
@@ -113,17 +122,29 @@ class Shown:
                 f"{times(each.leakage)} times",
             )
         self.screen.print(table, end="")
-        for each in pairs[:SENTENCES]:
-            words = self.found.where(each.source, each.target, self.budgets[each.source])
+        said = [
+            self.found.where(each.source, each.target, self.budgets[each.source])
+            for each in pairs[:SENTENCES]
+        ]
+        for words in said:
             self.screen.print(escape(str(words)))
+        if any(
+            up(words.leakage) < up(each.leakage) for words, each in zip(said, pairs, strict=False)
+        ):
+            self.screen.print(
+                "Sentences follow the whole table of a pair, which may tell less than the bound by its three numbers."
+            )
 
-    def _foot(self) -> None:
+    def _foot(self, totals: bool) -> None:
         screen = self.screen
+        becomes = (
+            "50 % sure becomes: who held an answer for true with 50 % holds it with at most that much, once all "
+            "answers of the person are reported.\n"
+        )
         screen.print(
             "\nEvery number is a bound, rounded up, from 0, nothing is learnt, to the ε that is spent: what is told "
             "moves the odds between two answers at most e^number times.\n"
-            "50 % sure becomes: who held an answer for true with 50 % holds it with at most that much, once all "
-            "answers of the person are reported.\n"
+            f"{becomes if totals else ''}"
             "entirely by: so many answers each move odds about it as far as a report of its own could."
         )
         if self.fewest:
