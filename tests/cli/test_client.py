@@ -28,7 +28,7 @@ def test_a_folder_holds_all_that_runs_on_devices(run, plan, tmp_path):
     assert (folder / "deptriad.js").read_text(encoding="utf-8") == script.script()
     assert (folder / "plan.json").read_bytes() == (tmp_path / "plan.json").read_bytes()
     page = (folder / "survey.html").read_text(encoding="utf-8")
-    assert '<html lang="de">' in page
+    assert '<html lang="de" dir="auto">' in page
     assert "<title>Über uns</title>" in page
     assert "connect-src 'self'" in page
     code, _, errors = run(*given)  # what is there stays

@@ -541,6 +541,10 @@ def test_any_language_that_has_all_words(visit, survey, tmp_path):
     }
     own = visit(written(tmp_path, survey, language="fr-CA", words=words))
     assert own.page.locator("#next").inner_text() == words["next"]
+    direction = "getComputedStyle(document.documentElement).direction"
+    assert own.page.evaluate(direction) == "ltr"
+    arabic = written(tmp_path, survey, language="ar", words=words | {"title": "استطلاع"})
+    assert visit(arabic).page.evaluate(direction) == "rtl"
     with pytest.raises(ValueError, match="the language is 'fr_CA', expected a tag"):
         survey_page.page(survey, survey.to_json(), language="fr_CA", words=words)
 
