@@ -3,13 +3,14 @@
 from deptriad.collection.score_sums import Told
 
 
-def quick(strategy, rng, names, codes):
+def quick(strategy, rng, names, codes, weights=None):
     """Shares from new reports, without the way through a frame, which other tests take."""
-    sums, answers = strategy.needed(names), strategy.tell(codes, rng)
+    answers = strategy.tell(codes, rng)
+    sums = [strategy.needed(names, power) for power in range(1 if weights is None else 3)]
     told = {
         place: Told(answers.views == question.view, answers.reports[place])
         for place, question in enumerate(strategy.questions)
     }
-    for each in sums:
-        each.add(told, len(codes))
-    return strategy.shares([sums], names)
+    for each in (each for power in sums for each in power):
+        each.add(told, len(codes), weights)
+    return strategy.shares(sums, names)
