@@ -139,3 +139,17 @@ def test_help_has_an_example(run):
     assert "Example: deptriad attack plan.json" in output
     for option in ("--attacker", "--targets", "--own", "--split", "--sample", "--seed", "--out"):
         assert option in output
+
+
+def test_odds_allowed_above_the_promise_are_explained(run):
+    import pandas as pd
+
+    assert "above the plan's promise" not in run("--seed", "1", "--own")[1]
+    frame = pd.read_csv("survey.csv", dtype=str)
+    for name in "bc":  # each answer tells all
+        values = dict(zip(SCHEMA["a"].values, SCHEMA[name].values, strict=False))
+        frame[name] = frame["a"].map(values)
+    frame.to_csv("survey.csv", index=False)
+    said = run("--seed", "1", "--own")[1]
+    assert "Odds allowed are above the plan's promise about" in said
+    assert "are others than those that the plan was made from" in said

@@ -3,6 +3,7 @@
 import json
 import math
 import re
+import warnings
 
 import pytest
 from hypothesis import given
@@ -327,3 +328,22 @@ def test_confidence_is_a_guarantee_only_with_a_schema_from_elsewhere(renamed):
     mine = dt.Schema(schema.attributes)
     unknown = dt.analyze(dt.Prior.from_data(frame, mine), dt.Confidence(0.9))
     assert unknown.certainty.endswith("if the schema was fixed beforehand")
+
+
+def test_columns_that_name_people_are_noted():
+    count = 200
+    frame = pd.DataFrame(
+        {
+            "number": range(1000, 1000 + count),
+            "mail": [f"p{i}@example.org" for i in range(count)],
+            "income": [i + 0.5 for i in range(count)],
+            "twice": [i // 2 for i in range(count)],
+            "few": [i % 5 for i in range(count)],
+        }
+    )
+    with pytest.warns(UserWarning, match="two records have the same number, mail: .*without="):
+        schema = dt.Schema.infer(frame)
+    assert "no two records have the same number, mail" in schema.notes
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        dt.Schema.infer(frame, without=["number", "mail"])

@@ -427,10 +427,10 @@ def test_it_prints_as_a_table_and_is_a_frame(coins):
     spent = plan.spent([{"a": 1.0}, grr("b", epsilon=1.0)], coins)
     assert repr(spent).splitlines() == [
         "what 2 collections told of one person at most, in nats",
-        "attribute   told     by  sum of ε  promise   left",
-        "a          1.000  joint     2.000      0.5  0.000",
-        "b          1.000  joint     2.000        3  2.000",
-        "c          0.434  joint     2.000      inf    inf",
+        "attribute   told  50 % sure becomes     by  sum of ε  promise   left",
+        "a          1.000             73.2 %  joint     2.000      0.5  0.000",
+        "b          1.000             73.2 %  joint     2.000        3  2.000",
+        "c          0.434             60.7 %  joint     2.000      inf    inf",
         "",
         "joint: exact for the mechanisms used and the joint table of all that is seen together; all else in full",
         "the tables are taken as they are",

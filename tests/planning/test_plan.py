@@ -322,3 +322,36 @@ def test_a_plan_names_who_is_most_exposed_and_never_prints_more_than_was_promise
         assert float(said[2]) < promise + 1e-5
         worst = max(plan.totals, key=lambda name: plan.totals[name][plan.guarantee])
         assert said[1] == "all attributes" or worst in said[1]
+
+
+def test_what_is_printed_fits_the_screen(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("LINES", "24")
+    chance = np.random.default_rng(3)
+    names = [f"a question that goes on and on and on, number {i:02}" for i in range(12)]
+    frame = pd.DataFrame({name: chance.integers(0, 3, 600) for name in names})
+    schema = dt.Schema.infer(frame)
+    analysis = dt.analyze(dt.Prior.from_data(frame, schema, min_records=0))
+    everything = calibrate(analysis, 2.0)
+    for found in (dt.calibrate(schema, 2.0), everything):
+        prose, lines = 7, repr(found).splitlines()
+        assert len(lines) <= 24
+        assert max(map(len, lines[prose:])) <= 80
+        rest = re.search(r"([\d.]+)%  for the other (\d+) views", lines[-1])
+        shown = [line for line in lines[prose:] if re.match(r" *[\d.]+%  +[\d.]+  ", line)]
+        if rest is not None:
+            assert len(shown) + int(rest[2]) == len(found.views)
+            known = sum(float(line.split("%")[0]) for line in shown) + float(rest[1])
+            assert known == pytest.approx(100.0, abs=0.3)
+        compared = repr(found.compare()).splitlines()
+        table = compared[compared.index("") + 1 :]
+        assert max(map(len, table)) <= 80
+        assert len(compared) <= 26
+
+
+def test_a_budget_is_never_printed_above_a_promise_that_it_keeps():
+    promise = dt.promise(sure=0.95)  # 2.944438…, 2.945 in three digits
+    plan = dt.calibrate(analysis_of().schema, promise)
+    text = repr(plan)
+    assert "2.945" not in text
+    assert "2.94444" in text

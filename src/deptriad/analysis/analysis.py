@@ -191,7 +191,7 @@ class Analysis:
         >>> frame = pd.DataFrame({"a": [0, 0, 1, 1] * 20, "b": [0, 1, 0, 1] * 20, "xor": [0, 1, 1, 0] * 20})
         >>> analysis = dt.analyze(dt.Prior.from_data(frame, dt.Schema.infer(frame)))
         >>> analysis.totals(1.0)["xor"]
-        Total(xor: own=1, paired=1, pairwise=1, certified=1.434, budgets=3.000)
+        Total(xor: own=1, paired=1, pairwise=1, certified=1.434, budgets=3.000; 50 % sure becomes 80.8 %)
         """
         budgets = self._released(epsilon, sources)
         if mechanisms is None:

@@ -9,7 +9,7 @@ from typing import Any
 from deptriad.data.results import Framed
 from deptriad.utils import html_table
 from deptriad.utils.arrays import Floats
-from deptriad.utils.text import aligned, rounded_up, surety
+from deptriad.utils.text import BECOMES, aligned, rounded_up, surety
 
 SHOWN = 16
 """Times that are printed; of more, the first and the last half of these."""
@@ -76,7 +76,7 @@ class ChainTotals(Framed):
         ]
         if len(rows) > SHOWN:
             rows[SHOWN // 2 : -SHOWN // 2] = [["…"] * (len(columns) + 1)]
-        return [[*columns, "50 % sure becomes"], *rows]
+        return [[*columns, BECOMES], *rows]
 
     def _below(self) -> list[str]:
         return [*MEANING, *([self.assumed] if self.assumed else [])]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from deptriad.collection.view import View
 from deptriad.tables import uncertainty
 from deptriad.utils import html_table
-from deptriad.utils.text import narrow, printable, rounded_up, spent, surety, times, told
+from deptriad.utils.text import BECOMES, narrow, printable, rounded_up, spent, surety, times, told
 
 if TYPE_CHECKING:
     from deptriad.planning.plan import Plan
@@ -45,10 +45,9 @@ def text(plan: Plan) -> str:
 def _views(plan: Plan, most: int) -> list[str]:
     """The views with the largest shares, in so many lines, each with the budget of every report."""
     ways = {way for view in plan.views for way in view.mechanisms.values()}
-    said = f"budget (a & b: one value, all of ε); by {min(ways)}"
-    if len(ways) > 1:
-        said = "budget and mechanism (a & b: one value, all of ε)"
-    shown = [f"{'share':>6}  {'plain ε':>7}  asked, each with its {said}"]
+    said = "budgets (a & b: one value, whole ε)"
+    said = f"{said}; by {min(ways)}" if len(ways) == 1 else f"mechanisms and {said}"
+    shown = [f"{'share':>6}  {'plain ε':>7}  asked, with {said}"]
     for number, view in enumerate(plan.views):
         start = f"{view.share:>6.2%}  {_plain(plan, view):>7}  "
         lines = textwrap.wrap(
@@ -76,7 +75,7 @@ def _asked(view: View, with_ways: bool) -> str:
     ways = [f" {way}" if with_ways else "" for way in view.mechanisms.values()]
     if view.joint:
         return f"{' & '.join(names)}{ways[0]}"
-    return ", ".join(map("{} {}{}".format, names, budgets, ways))
+    return ", ".join(map("{}{} {}".format, names, ways, budgets))
 
 
 def _plain(plan: Plan, view: View) -> str:
@@ -105,7 +104,7 @@ def rows(plan: Plan, most: int = MOST_SHOWN) -> list[tuple[str, ...]]:
     ]
     if len(plan.names) > most:
         rows.append((f"and {len(plan.names) - most} more", *[""] * 5))
-    headings = ("attribute", "budget", "mechanism", plan.guarantee, "promise", "50 % sure becomes")
+    headings = ("attribute", "budget", "mechanism", plan.guarantee, "promise", BECOMES)
     return [headings, *rows]
 
 

@@ -16,7 +16,7 @@ from deptriad.analysis.analyze import analyze
 from deptriad.data.results import ByTarget, columns_of
 from deptriad.tables.uncertainty import Confidence
 from deptriad.utils import html_table
-from deptriad.utils.text import aligned, printable, rounded_up
+from deptriad.utils.text import BECOMES, narrow, printable, rounded_up, surety
 
 if TYPE_CHECKING:
     from deptriad.planning.plan import Plan
@@ -84,7 +84,7 @@ class Recheck(ByTarget[Rechecked]):
         return columns_of(self.values(), (*Rechecked._fields, "holds"))
 
     def __repr__(self) -> str:
-        return "\n".join([self._title(), *aligned(self._cells())])
+        return "\n".join([self._title(), *narrow(self._cells())])
 
     def _repr_html_(self) -> str:
         return html_table.table(self._cells(), [self._title()])
@@ -100,9 +100,16 @@ class Recheck(ByTarget[Rechecked]):
     def _cells(self) -> list[tuple[str, ...]]:
         words = {True: "holds", None: "by the estimate", False: "ABOVE"}
         rows: list[tuple[str, ...]]
-        rows = [("attribute", "by the estimate", f"at most ({self.level:g})", "promise", "")]
+        rows = [
+            ("attribute", "by the estimate", f"at most ({self.level:g})", BECOMES, "promise", "")
+        ]
         for row in self.values():
-            numbers = rounded_up(row.likely), rounded_up(row.most), f"{row.promise:g}"
+            numbers = (
+                rounded_up(row.likely),
+                rounded_up(row.most),
+                surety(row.most),
+                f"{row.promise:g}",
+            )
             rows.append((printable(row.target), *numbers, words[row.holds]))
         return rows
 

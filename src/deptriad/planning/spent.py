@@ -12,7 +12,7 @@ from deptriad.data.results import Framed, named
 from deptriad.planning.history import ANY, Asked
 from deptriad.utils import html_table
 from deptriad.utils.rounding import sum_up
-from deptriad.utils.text import aligned, printable, rounded_down, rounded_up
+from deptriad.utils.text import BECOMES, narrow, printable, rounded_down, rounded_up, surety
 
 MOST_EPSILON = 100.0
 """More than anybody asks with: where ``largest`` ends for an attribute that is public."""
@@ -184,13 +184,14 @@ class Spent(Framed, Mapping[str, Told]):
     def _rows(self) -> list[tuple[str, ...]]:
         when = [("at time",)] if self.changing else [()]
         rows: list[tuple[str, ...]]
-        rows = [("attribute", "told", "by", *when[0], "sum of ε", "promise", "left")]
+        rows = [("attribute", "told", BECOMES, "by", *when[0], "sum of ε", "promise", "left")]
         for each in self.entries:
             time = (_when(each.time, each.target in self.changing),) if self.changing else ()
             rows.append(
                 (
                     printable(each.target),
                     rounded_up(each.most),
+                    surety(each.most),
                     each.by,
                     *time,
                     rounded_up(each.plain),
@@ -227,7 +228,7 @@ class Spent(Framed, Mapping[str, Told]):
         ]
 
     def __repr__(self) -> str:
-        return "\n".join([*self._above(), *aligned(self._rows()), "", *self.meaning])
+        return "\n".join([*self._above(), *narrow(self._rows()), "", *self.meaning])
 
     def _repr_html_(self) -> str:
         return html_table.table(self._rows(), self._above(), below=self.meaning)

@@ -11,7 +11,7 @@ from deptriad.data.coded_records import Coded
 from deptriad.data.results import ByTarget, columns_of
 from deptriad.utils import html_table
 from deptriad.utils.progress import Progress
-from deptriad.utils.text import aligned, printable
+from deptriad.utils.text import BECOMES, narrow, printable, surety
 from deptriad.witnesses.each_target import witness_each
 
 if TYPE_CHECKING:
@@ -55,8 +55,8 @@ class Check(ByTarget[Checked]):
     --------
     >>> Check([Checked("sex", 1.0, 2.5, 3.5, 3.4, 3.0)])
     own + witness is a lower bound on what these records give away; it breaks the promise for 1 of 1 attributes
-    attribute    own  witness  total  held out  promise
-    sex        1.000    2.500  3.500     3.400        3  BROKEN
+    attribute    own  witness  total  50 % sure becomes ≥  held out  promise
+    sex        1.000    2.500  3.500                 97 %     3.400        3  BROKEN
     """
 
     called = ("check", "of")
@@ -71,19 +71,20 @@ class Check(ByTarget[Checked]):
         return columns_of(self.values(), (*Checked._fields, "broken"))
 
     def __repr__(self) -> str:
-        return "\n".join([self._title(), *aligned(self._cells())])
+        return "\n".join([self._title(), *narrow(self._cells())])
 
     def _repr_html_(self) -> str:
         return html_table.table(self._cells(), [self._title()])
 
     def _cells(self) -> list[tuple[str, ...]]:
         rows: list[tuple[str, ...]]
-        rows = [("attribute", "own", "witness", "total", "held out", "promise", "")]
+        rows = [("attribute", "own", "witness", "total", f"{BECOMES} ≥", "held out", "promise", "")]
         for row in self.values():
             own, witness, total, held = (f"{number:.3f}" for number in row[1:5])
             said = "BROKEN" if row.broken else ""
+            sure = surety(row.total, at_least=True)
             rows.append(
-                (printable(row.target), own, witness, total, held, f"{row.promise:g}", said)
+                (printable(row.target), own, witness, total, sure, held, f"{row.promise:g}", said)
             )
         return rows
 

@@ -16,7 +16,7 @@ from deptriad.utils import html_table
 from deptriad.utils.arrays import as_finite_budget
 from deptriad.utils.errors import InvalidValue, Parameter
 from deptriad.utils.rounding import sum_up
-from deptriad.utils.text import aligned, printable, rounded_up, surety, times
+from deptriad.utils.text import BECOMES, narrow, printable, rounded_up, surety, times
 
 
 @dataclass(frozen=True, repr=False)
@@ -49,7 +49,7 @@ class Total:
     >>> job = dt.Conditional([[0.7, 0.3], [0.2, 0.8]], target="sex")
     >>> age = dt.Conditional([[0.5, 0.5], [0.4, 0.6]], target="sex")
     >>> dt.target_total({"job": job, "age": age}, {"job": 1.0, "age": 1.0})
-    Total(sex: own=0, paired=0.5913, pairwise=0.5913, certified=0.805, budgets=2.000)
+    Total(sex: own=0, paired=0.5913, pairwise=0.5913, certified=0.805, budgets=2.000; 50 % sure becomes 69.1 %)
     """
 
     target: str
@@ -76,7 +76,7 @@ class Total:
     def __repr__(self) -> str:
         names = NUMBERS if self.joint is None else WITH_JOINT
         numbers = ", ".join(f"{name}={_shown(self, name)}" for name in names)
-        return f"Total({printable(self.target)}: {numbers})"
+        return f"Total({printable(self.target)}: {numbers}; {BECOMES} {surety(self.least)})"
 
 
 NUMBERS = ("own", "paired", "pairwise", "certified", "budgets")
@@ -147,7 +147,7 @@ def target_total(
     >>> import deptriad as dt
     >>> coin = dt.Conditional([[0.5, 0.5], [0.5, 0.5]], target="xor")
     >>> target_total({"first": coin, "second": coin}, {"first": 1.0, "second": 1.0})
-    Total(xor: own=0, paired=0, pairwise=0, certified=0.434, budgets=2.000)
+    Total(xor: own=0, paired=0, pairwise=0, certified=0.434, budgets=2.000; 50 % sure becomes 60.7 %)
     """
     target = _named(tables, target)
     own = as_finite_budget(own, f"own budget of {target!r}")
@@ -282,7 +282,7 @@ class Totals(ByTarget[Total]):
     def __repr__(self) -> str:
         rows, more = self._rows(), len(self) - MOST_SHOWN
         cut = [f"and {more} more: to_frame() has all of them"] if more > 0 else []
-        return "\n".join([promises(self.values()), "", *aligned(rows[: MOST_SHOWN + 2]), *cut])
+        return "\n".join([promises(self.values()), "", *narrow(rows[: MOST_SHOWN + 2]), *cut])
 
     def _rows(self) -> list[list[str]]:
         """Two headings, and a row for each target."""

@@ -70,18 +70,25 @@ def times(nats: float) -> str:
         return str(factor.quantize(Decimal(1).scaleb(-places), ROUND_CEILING))
 
 
-def surety(nats: float, before: float = 0.5) -> str:
+BECOMES = "50 % sure becomes"
+"""The heading of what ``surety`` says."""
+
+
+def surety(nats: float, before: float = 0.5, at_least: bool = False) -> str:
     """How sure someone who was ``before`` sure of an answer is at most, once a total of so many nats is told.
+
+    ``at_least``: for a total that is a lower bound.
 
     >>> surety(1.0), surety(3.0), surety(0.0), surety(2.0, before=0.1), surety(20.0)
     ('73.2 %', '95.3 %', '50 %', '45.1 %', '100 %')
     """
     if nats > BEYOND_WORDS:
-        return "100 %"
+        return "99.9 %" if at_least else "100 %"
+    rounding = ROUND_FLOOR if at_least else ROUND_CEILING
     with localcontext(prec=40):
         prior = Decimal(repr(before))
         odds = prior / (1 - prior) * Decimal(nats).exp()
-        share = (100 * odds / (1 + odds)).quantize(Decimal("0.1"), ROUND_CEILING)
+        share = (100 * odds / (1 + odds)).quantize(Decimal("0.1"), rounding)
     return f"{str(share).removesuffix('.0')} %"
 
 
