@@ -52,15 +52,16 @@ def row_of(rng: random.Random, size: int) -> list[Fraction]:
 
 
 def table_of(rng: random.Random) -> list[list[Fraction]]:
-    rows, columns = rng.randint(2, 4), rng.randint(2, 5)
-    table = [row_of(rng, columns) for _ in range(rows)]
-    if rng.randrange(3) == 0:  # two rows that are nearly equal
-        part = Fraction(rng.randrange(1, 10), 10 ** rng.randrange(1, 15))
-        pairs = zip(table[0], table[1], strict=True)
-        nearly = [(1 - part) * one + part * other for one, other in pairs]
-        if not any(0 < entry < Fraction(1, 10**299) for entry in nearly):  # refused in a table
-            table[1] = nearly
-    return table
+    """Rows of which some are nearly equal; without entries below 1e-299, about where a table refuses them."""
+    while True:
+        rows, columns = rng.randint(2, 4), rng.randint(2, 5)
+        table = [row_of(rng, columns) for _ in range(rows)]
+        if rng.randrange(3) == 0:
+            part = Fraction(rng.randrange(1, 10), 10 ** rng.randrange(1, 15))
+            pairs = zip(table[0], table[1], strict=True)
+            table[1] = [(1 - part) * one + part * other for one, other in pairs]
+        if not any(0 < entry < Fraction(1, 10**299) for row in table for entry in row):
+            return table
 
 
 def edges_of(rng: random.Random, row: list[Fraction]) -> tuple[list[Fraction], list[Fraction]]:
@@ -103,6 +104,15 @@ def curve_checks(given: str, data: object, cloud: oracle.Cloud, rng: random.Rand
         for options in kinds[: 3 if isinstance(data, dt.Box) else 2]
     }
     yield f"dt.leakage({given}, {epsilon!r})", dt.leakage(data, epsilon), leaks
+    # many at once have loops of their own
+    yield f"dt.leakages([{given}], {epsilon!r})[0]", dt.leakages([data], epsilon)[0], leaks
+    together = dt.triads([data])
+    yield f"dt.triads([{given}]).phi[0]", together.phi[0], distance
+    yield f"dt.triads([{given}]).leakage({epsilon!r})[0]", together.leakage(epsilon)[0], leaks
+    if not isinstance(data, dt.Box):
+        least = epsilon * rng.random()
+        found = dt.triad(data, calibrate_at=least).leakage(epsilon)
+        yield f"dt.triad({given}, calibrate_at={least!r}).leakage({epsilon!r})", found, leaks
     for code, made in triads.items():
         yield f"{code}.phi", made.phi, distance
     curves = {

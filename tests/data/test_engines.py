@@ -180,9 +180,12 @@ SMALL_SCHEMA = dt.Schema(
 
 
 def rows_of(table):
-    """Rows in plain Python, decimals as the nearest floats."""
+    """Rows in plain Python, decimals and whole numbers as the nearest floats."""
     return [
-        {name: float(value) if isinstance(value, Decimal) else value for name, value in row.items()}
+        {
+            name: float(value) if type(value) in (int, Decimal) else value
+            for name, value in row.items()
+        }
         for row in table.to_pylist()
     ]
 
@@ -272,6 +275,8 @@ STRANGE = pa.table(
         "mixed": pa.array([1, 2, None, 40] * 60, type=pa.int32()),
         "single": pa.array([1.5, NAN, None, -0.0, 0.25] * 48, type=pa.float32()),
         "unsigned": pa.array([3_000_000_000, None, 0] * 80, type=pa.uint32()),
+        "huge": pa.array([2**53 + 1, None, -(2**62), 7, 0, 2**62] * 40, type=pa.int64()),
+        "larger": pa.array([2**64 - 1, None, 2**53, 1] * 60, type=pa.uint64()),
         "weight": pa.array([1.0, 0.5, 2.0] * 80),
     }
 )
@@ -288,10 +293,12 @@ def test_nan_zeros_infinities_and_nulls_are_the_same_everywhere(counted):
             dt.Attribute("mixed", categories=[1, 2, 40]),
             dt.Attribute("single", categories=[0, 0.25, 1.5]),
             dt.Attribute("unsigned", edges=[0, 1, 4e9]),
+            dt.Attribute("huge", edges=[-1e19, 0, 7.5, 1e19]),
+            dt.Attribute("larger", edges=[0, 2**53, 1e20]),
         ]
     )
     counts = counted(STRANGE, schema, weight="weight")
-    assert_counts(counts, STRANGE.to_pylist(), schema, "weight")
+    assert_counts(counts, rows_of(STRANGE), schema, "weight")
     assert counts.single("few", weighted=False).tolist() == [60, 60, 60, 60]
 
 
@@ -302,7 +309,7 @@ def test_an_inferred_schema_takes_its_own_data(counted, engine):
         table = table.drop_columns("ends")
     schema = dt.Schema.infer(counted.data(table))
     assert schema == dt.Schema.infer(table)
-    assert_counts(dt.Counts.from_data(table, schema), table.to_pylist(), schema)
+    assert_counts(dt.Counts.from_data(table, schema), rows_of(table), schema)
 
 
 MISFITS = {

@@ -35,12 +35,19 @@ def number_of(column: nw.Expr, dtype: Any, whole: bool) -> nw.Expr:
     """A numeric column with one zero and no NaN; signed integers stay as they are where only those are wanted."""
     if is_whole(dtype) and whole:
         return column
-    if dtype == nw.Decimal:  # by its digits: not every engine rounds to the nearest float
-        column = column.cast(nw.String)
-    number = column.cast(nw.Float64)
+    number = floats_of(column, dtype)
     if dtype.is_float():
         number = nw.when(~is_nan(number)).then(number)
     return number + 0.0
+
+
+def floats_of(column: nw.Expr, dtype: Any) -> nw.Expr:
+    """The float nearest to each number, on every engine."""
+    if dtype == nw.Decimal:  # by its digits: not every engine rounds to the nearest float
+        column = column.cast(nw.String)
+    elif dtype in (nw.Int64, nw.UInt64):  # Arrow refuses to cast those beyond 2^53, but divides them
+        column = column / 1
+    return column.cast(nw.Float64)
 
 
 def is_nan(number: nw.Expr) -> nw.Expr:

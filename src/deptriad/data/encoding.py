@@ -15,6 +15,7 @@ from deptriad.data.batches import coded
 from deptriad.data.categories import Value
 from deptriad.data.column_types import (
     Frame,
+    floats_of,
     held_by,
     is_nan,
     is_whole,
@@ -155,7 +156,7 @@ class Encoder:
 def weight_of(name: str, types: Mapping[str, Any]) -> nw.Expr:
     """Weights, where a missing one is -1."""
     require_weight(types, name)
-    weight = nw.col(name).cast(nw.Float64)
+    weight = floats_of(nw.col(name), types[name])
     missing = weight.is_null()
     if types[name].is_float():
         missing = missing | is_nan(weight)
