@@ -42,7 +42,7 @@ def test_few_values_become_sorted_categories():
 
 
 @pytest.mark.parametrize(
-    "values", [["a", None, "b"], [True, None, False], [1.0, math.nan, 2.0], [*range(99), None]]
+    "values", [["a", None, "b"], [True, None, False], [1.0, math.nan, 2.0], [*range(99), *range(99), None]]
 )
 def test_missing_values_get_a_category_where_there_are_any(values):
     assert infer(pd.DataFrame({"x": values}))["x"].missing == "category"
@@ -86,7 +86,7 @@ def test_infinite_and_missing_values_do_not_spoil_the_bins(binning):
 
 
 def test_numbers_stay_categories_up_to_the_cap():
-    frame = pd.DataFrame({"x": range(31)})
+    frame = pd.DataFrame({"x": [*range(31), 0]})
     assert infer(frame, max_categories=31)["x"].kind == "number"
     assert infer(frame)["x"].kind == "bins"
 
