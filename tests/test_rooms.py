@@ -52,6 +52,11 @@ def test_every_module_lies_in_a_room_of_the_map():
         assert named(path).split("/")[0].removesuffix(".py") in {*rooms, "__init__"}, path
 
 
+def test_each_room_has_a_folder_of_tests_and_no_other_has():
+    folders = {path.parent.name for path in (ROOT / "tests").glob("*/test_*.py")}
+    assert folders - {"helpers"} == set(ROOMS)
+
+
 def test_the_map_is_in_the_order_of_the_contract():
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     layers = re.search(r"layers = \[(.*?)\]", text, flags=re.DOTALL)[1]
