@@ -142,6 +142,41 @@ def test_text_of_digits_in_a_csv_stays_text_where_text_is_declared(tmp_path):
     assert counts.table("code", "sex").tolist() == [[1, 1, 0, 0], [1, 0, 1, 0], [0, 0, 0, 0]]
 
 
+@pytest.mark.parametrize("digits", [39, 40, 300])
+def test_whole_numbers_of_a_csv_may_have_any_length(tmp_path, digits):
+    """As long ones as 64 or 128 bits cannot hold, and DuckDB has a type for which Arrow has none."""
+    pytest.importorskip("duckdb")
+    numbers = [10 ** (digits - 1), 2 * 10 ** (digits - 1), 9 * 10 ** (digits - 1)]
+    lines = [f"{number},{place % 2}" for place, number in enumerate(numbers * 4)]
+    (tmp_path / "long.csv").write_text("\n".join(["x,y", *lines]) + "\n")
+    schema = dt.Schema.infer(tmp_path / "long.csv")
+    assert schema["x"].edges == (-np.inf, float(numbers[1]), float(numbers[2]), np.inf)
+    assert dt.Counts.from_data(tmp_path / "long.csv", schema).single("x").tolist() == [4, 4, 4]
+
+
+def test_numbers_that_no_float_holds_are_not_called_missing(tmp_path):
+    pytest.importorskip("duckdb")
+    lines = [f"{10**399 + place},{place % 2}" for place in range(6)]
+    (tmp_path / "long.csv").write_text("\n".join(["x,y", *lines]) + "\n")
+    with pytest.warns(UserWarning, match="'x' is left out: its numbers are infinite or too large"):
+        assert dt.Schema.infer(tmp_path / "long.csv").names == ("y",)
+
+
+def test_a_type_that_is_not_known_is_not_called_missing():
+    duckdb = pytest.importorskip("duckdb")
+    data = duckdb.sql(
+        "select map {'a': i} as x, interval (i) month as w, null as n, i % 2 as y from range(6) t(i)"
+    )
+    with pytest.warns(UserWarning) as said:
+        assert dt.Schema.infer(data).names == ("y",)
+    unknown = "it holds a type that is not known here, expected text, numbers or booleans"
+    assert [str(each.message) for each in said] == [
+        f"column 'x' is left out: {unknown}",
+        f"column 'w' is left out: {unknown}",
+        "column 'n' is left out: all its values are missing",
+    ]
+
+
 @pytest.mark.parametrize("folder", ["it's", 'a "b"', "a b", "ä"])
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_hostile_paths_are_only_paths(tmp_path, folder, form):

@@ -28,7 +28,7 @@ def held_by(dtype: Any) -> str:
         return "text"
     if dtype == nw.Object:
         return "mixed types"
-    return str(dtype)
+    return "a type that is not known here" if dtype == nw.Unknown else str(dtype)
 
 
 def number_of(column: nw.Expr, dtype: Any, whole: bool) -> nw.Expr:

@@ -290,8 +290,12 @@ def _csv(connection: Any, paths: Sequence[str], schema: Schema | None) -> Any:
     large = sum(Path(path).stat().st_size for path in paths) > MOST_HELD
     sample = SAMPLE if large and _is_enough(read(declared, SAMPLE), declared) else -1
     relation = read(declared, sample)
-    types = zip(relation.columns, map(str, relation.types), strict=True)
-    flags = [name for name, dtype in types if dtype == "BOOLEAN" and name not in declared]
+    types = dict(zip(relation.columns, map(str, relation.types), strict=True))
+    # whole numbers of any length, which no batch of Arrow holds
+    if long := [name for name, dtype in types.items() if dtype == "BIGNUM"]:
+        declared |= dict.fromkeys(long, "DOUBLE")
+        relation = read(declared, sample)
+    flags = [name for name, dtype in types.items() if dtype == "BOOLEAN" and name not in declared]
     if not flags:
         return relation
     # yes and no, t and f are text, as to pandas and Polars

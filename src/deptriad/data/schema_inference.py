@@ -141,7 +141,8 @@ def _proposed_column(column: ValueCounts, wanted: Wanted) -> tuple[Attribute | N
         return None, f"{left_out}: {column.trouble}"
     if not column.distinct:
         return None, f"{left_out}: all its values are missing"
-    if column.distinct == 1 and not column.missing:
+    infinite = values and values[0] in (math.inf, -math.inf)
+    if column.distinct == 1 and not column.missing and not infinite:
         return None, f"{left_out}: it is constant ({brief(values[0])})"
     if values and isinstance(values[0], str | bool):
         _refuse_bins(name, wanted, "text" if isinstance(values[0], str) else "booleans")

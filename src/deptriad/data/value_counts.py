@@ -73,7 +73,7 @@ def _counted_alone(frame: Frame, name: str, dtype: Any, most: int | None) -> Val
 
 def _counted(values: Frame, name: str, dtype: Any, most: int | None) -> ValueCounts:
     held = held_by(dtype)
-    if str(dtype) in ("Null", "Unknown"):
+    if str(dtype) == "Null" or (str(dtype) == "Unknown" and _is_empty(values)):
         return ValueCounts(name, [], [], missing=1)
     if held == "number":
         values = values.with_columns(number_of(nw.col("value"), dtype, whole=True))
@@ -99,6 +99,10 @@ def _missing(values: Frame) -> int:
     if "records" in values.collect_schema():
         return int(_collected(absent)["records"].sum())
     return int(_collected(absent.select(nw.len().alias("records")))["records"].to_list()[0])
+
+
+def _is_empty(values: Frame) -> bool:
+    return not _collected(values.select(nw.col("value").count()))["value"].to_list()[0]
 
 
 def _collected(frame: Frame) -> nw.DataFrame[Any]:
