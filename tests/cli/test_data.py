@@ -69,6 +69,11 @@ WRONG_FOR_ANALYZE = {
     "an unknown weight": ({}, ("survey.csv", "--weight", "ww"), "ww"),
     "a weight of text": ({}, ("survey.csv", "--weight", "state"), "state"),
     "a negative budget": ({}, ("survey.csv", "--epsilon", "-1"), "-1"),
+    "budgets that no float adds up": (
+        {},
+        ("survey.csv", "--epsilon", "1e308"),
+        "the budgets sum to",
+    ),
     "spread of one source": ({}, ("survey.csv", "--uncertainty", "spread:std"), "--by|by="),
     "confidence with weights": (
         {},
@@ -146,6 +151,7 @@ def test_a_name_may_have_an_equals_sign():
         (("calibrate", "--total", "3", "--fixed", "pya=1"), "did you mean 'pay'"),
         (("calibrate", "--total", "3", "--plan", "none/plan.json"), "no folder"),
         (("analyze", "--epsilon", "-1"), "--epsilon is -1"),
+        (("analyze", "--epsilon", "1e309"), "--epsilon is inf, expected one finite number"),
         (("analyze", "--budget", "pay=-1"), "--budget pay is -1"),
         (("analyze", "--budget", "pya=1"), "--budget names no attribute 'pya': did you mean 'pay'"),
         (("analyze", "--save", "none/a.json"), "no folder"),

@@ -29,7 +29,7 @@ from deptriad.data import readers
 from deptriad.data.coded_records import coded_frame
 from deptriad.tables import uncertainty
 from deptriad.totals.totals import NUMBERS, Total
-from deptriad.utils.arrays import as_budget
+from deptriad.utils.arrays import as_finite_budget
 from deptriad.utils.errors import refuse_unknown
 from deptriad.utils.text import printable, rounded_down, surety, times
 from deptriad.witnesses.each_target import witness_each
@@ -139,10 +139,10 @@ def _analyze(
 
 def _budgets(epsilon: float, given: list[str] | None) -> dict[str, float]:
     """The budgets by name, with all numbers checked."""
-    as_budget(epsilon, "--epsilon")
+    as_finite_budget(epsilon, "--epsilon")
     budgets = by_name(given, "--budget")
     for name, number in budgets.items():
-        as_budget(number, f"--budget {name}")
+        as_finite_budget(number, f"--budget {name}")
     return budgets
 
 

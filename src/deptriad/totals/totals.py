@@ -14,7 +14,6 @@ from deptriad.totals.proof import Proof
 from deptriad.totals.shared_target import Table, budgets_by_source, shared_target
 from deptriad.utils import html_table
 from deptriad.utils.arrays import as_finite_budget
-from deptriad.utils.errors import InvalidValue, Parameter
 from deptriad.utils.rounding import sum_up
 from deptriad.utils.text import BECOMES, narrow, printable, rounded_up, surety, times
 
@@ -156,8 +155,8 @@ def target_total(
     telling = [name for name in released if tables[name].shape[1] > 1]
     everything = sum_up([own, *given.values()])
     if everything == math.inf:
-        raise InvalidValue(
-            Parameter("budgets"), " sum to more than 1.7e308, the largest number: make them smaller"
+        raise ValueError(
+            "the budgets sum to more than 1.7e308, the largest number: make them smaller"
         )
     known = None if mechanisms is None else mechanisms_of(mechanisms, list(released))
     if not telling or tables[telling[0]].shape[0] < 2:
