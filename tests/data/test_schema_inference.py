@@ -42,7 +42,8 @@ def test_few_values_become_sorted_categories():
 
 
 @pytest.mark.parametrize(
-    "values", [["a", None, "b"], [True, None, False], [1.0, math.nan, 2.0], [*range(99), *range(99), None]]
+    "values",
+    [["a", None, "b"], [True, None, False], [1.0, math.nan, 2.0], [*range(99), *range(99), None]],
 )
 def test_missing_values_get_a_category_where_there_are_any(values):
     assert infer(pd.DataFrame({"x": values}))["x"].missing == "category"
