@@ -218,7 +218,7 @@ def test_the_script_on_the_page_runs(tmp_path):
 
     (code,) = [text for kind, text in fences(PAGES["docs/survey.md"]) if kind == "js"]
     schema = dt.Schema([dt.Attribute("sex", ["female", "male"]), dt.Attribute("age", [34, 35])])
-    plan = dt.calibrate(schema, 1.0, views="all")
+    plan = dt.calibrate(schema, 1.0, together=[schema.names])  # everybody is asked both
     plan.save(tmp_path / "plan.json")
     first, rest = code.split("\n", maxsplit=1)
     assert first == 'import { open } from "./deptriad.js";'
