@@ -1,5 +1,6 @@
 import json
 import stat
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -37,6 +38,15 @@ def test_invitations_are_written_and_reports_of_the_store_are_estimated(run, pla
     assert json.loads(output)["reports"] == 3
     assert run("invite", "plan.json", "--count", "3")[0] == 1  # the list that is there stays
     assert written.read_text().split() == invitations
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+def test_invitations_that_cannot_be_written_are_not_made(run, plan, tmp_path):
+    code, _, errors = run("invite", "plan.json", "--count", "3", "--out", "/dev/full")
+    assert (code, "No space left" in errors) == (1, True)
+    store, (sent,) = Store.opened(tmp_path / "reports.db", plan), Wire.of(plan).sent([[0, 0, 0]])
+    assert store.add([Submission([Wire.of(plan).read(sent)])]) == ["stored"]  # it is open to all
+    store.close()
 
 
 def test_a_page_of_another_plan_is_refused(run, plan, tmp_path):

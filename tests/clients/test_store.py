@@ -204,6 +204,20 @@ def test_a_closed_database_does_not_tell_the_order_either(plan, postgresql, requ
     made.dispose()
 
 
+def test_who_closes_a_store_that_is_read_is_told_that_its_order_stays(plan, url, monkeypatch):
+    monkeypatch.setattr(report_store, "WAIT", 0.05)
+    monkeypatch.setattr(report_store, "ROWS", 1)
+    store = Store.opened(url, plan)
+    store.add([alone(each) for each in some(plan, 500)])
+    reading = report_store.frames(store.url, "view", plan.names)
+    next(reading)
+    with pytest.raises(OSError, match="all reports are kept, but the store still tells in which"):
+        store.close()
+    assert sum(1 for _ in reading) == 499  # who reads is not disturbed
+    Store.opened(url, plan).close()
+    assert len(held(store)) == 500
+
+
 def test_an_empty_label_is_an_answer_and_an_empty_store_is_none(tmp_path):
     split = dt.Split(dt.Schema([dt.Attribute("q", ["", "a"], missing="error")]), 1.0)
     store, wire = Store.opened(tmp_path / "r.db", split), Wire.of(split)

@@ -10,6 +10,7 @@ import pytest
 
 import client_vectors
 import collector
+import deptriad as dt
 from deptriad.clients import survey_page
 from deptriad.clients.store import Store
 from deptriad.clients.wire import Wire
@@ -22,8 +23,6 @@ SECRETS = ["secretly red", "secretly green", "secretly blue", "secretly grey"]
 
 
 def secret_plan():
-    import deptriad as dt
-
     schema = dt.Schema(
         [
             dt.Attribute("hue", SECRETS, missing="error"),
@@ -421,8 +420,6 @@ def test_without_an_endpoint_the_same_file_is_saved_again_and_again(visit, surve
 
 
 def test_hostile_words_stay_text_and_every_value_can_be_chosen(visit, tmp_path):
-    import deptriad as dt
-
     script = "</script><img src=x onerror=\"window.hacked='script'\">"
     schema = dt.Schema(
         [
@@ -467,8 +464,6 @@ def test_hostile_words_stay_text_and_every_value_can_be_chosen(visit, tmp_path):
 
 
 def test_what_is_sent_is_said_in_words(visit, tmp_path):
-    import deptriad as dt
-
     schema = dt.Schema(
         [dt.Attribute(name, list("abcdefgh"), missing="error") for name in ("set", "code", "label")]
     )
@@ -497,8 +492,6 @@ def test_what_is_sent_is_said_in_words(visit, tmp_path):
 
 
 def test_what_it_says_about_people_is_what_the_plan_promises(visit, tmp_path):
-    import deptriad as dt
-
     schema = client_vectors.plain(2, 3)
     view = client_vectors.separate(schema, {"a0": "grr", "a1": "grr"}, 1.25)
     totals = {"a0": {"joint": 1.5}, "a1": {"joint": 1.25}}
@@ -649,8 +642,16 @@ def test_no_barrier_and_no_sideways_scrolling(visit, site, axe, scheme, width):
 
 
 def test_what_is_chosen_is_what_is_perturbed(visit, tmp_path):
-    """At such a budget a report is the truth but for one in 10^25."""
-    schema = client_vectors.ODD
+    """At such a budget a report is the truth but for one in 10^25; also where a label is another value's name."""
+    schema = dt.Schema(
+        [
+            *client_vectors.ODD,
+            dt.Attribute("turned", ["1", "2", "3"], labels={"1": "3", "3": "1"}, missing="error"),
+            dt.Attribute("grouped", ["A", "B", "C"], groups={"A": ["B", "C"], "rest": ["A"]}),
+            dt.Attribute("(other)", ["(other)"], labels={"(other)": "own"}, unseen="other"),
+            dt.Attribute("(missing)", ["(missing)", "a"], labels={"(missing)": "own"}),
+        ]
+    )
     view = client_vectors.separate(schema, dict.fromkeys(schema.names, "grr"), 60.0)
     own = visit(written(tmp_path, client_vectors.plan_of(schema, view)))
     for choice in range(3):

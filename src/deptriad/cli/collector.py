@@ -1,5 +1,6 @@
 """deptriad collect and invite: a service that takes reports, and who may send one."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -122,11 +123,14 @@ def _invite(
     """
     refuse_place(out, "--out", plan, force=force)
     opened = _opened(store, Plan.load(plan))
+
+    def keep(made: Sequence[str]) -> None:
+        with files.whole(out) as partial:
+            partial.write_text("\n".join(made) + "\n", encoding="utf-8")
+            partial.chmod(0o600)
+
     try:
-        made = opened.invite(count)
+        opened.invite(count, keep)
     finally:
         opened.close()
-    with files.whole(out) as partial:
-        partial.write_text("\n".join(made) + "\n", encoding="utf-8")
-        partial.chmod(0o600)
     typer.echo(f"{count:,} invitations are in {out}")

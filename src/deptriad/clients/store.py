@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -128,8 +128,13 @@ class Store:
                 sa.update(facts).where(facts.c.name == "version").values(value=report_store.VERSION)
             )
 
-    def invite(self, count: int) -> list[str]:
-        """New invitations, each good for one report; from now on the store takes no report without one."""
+    def invite(
+        self, count: int, keep: Callable[[Sequence[str]], object] = lambda made: None
+    ) -> list[str]:
+        """New invitations, each good for one report; from now on the store takes no report without one.
+
+        ``keep`` is given them before they count: where it fails, none is made.
+        """
         import sqlalchemy as sa
 
         facts, _, invitations = report_store.tables()
@@ -140,12 +145,18 @@ class Store:
                 connection.execute(sa.insert(facts), [{"name": INVITED, "value": "needed"}])
             rows = [{"hash": own} for own in sorted(map(hashed, made))]
             connection.execute(sa.insert(invitations), rows)
+            keep(made)
         return made
 
     def forget_order(self) -> None:
         """Rewrite all rows in the order of their random keys, so that their places tell nothing of when they came.
 
         Until then a copy of the files tells it to who looks at pages, logs and numbers of transactions.
+
+        Raises
+        ------
+        OSError
+            If it cannot, such as for want of space, or while somebody reads.
         """
         import sqlalchemy as sa
 
@@ -153,9 +164,13 @@ class Store:
             with report_store.failing(self.url), self._engine.connect() as connection:
                 driver: Any = connection.connection.dbapi_connection
                 driver.execute("VACUUM")
-                driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+                busy, *_ = driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            if busy:
+                raise OSError(f"the store {report_store.shown(self.url)} is being read")
             return
         with self._writing() as connection:
+            patience = f"SET LOCAL lock_timeout = {int(1000 * report_store.WAIT)}"  # for who reads
+            connection.execute(sa.text(patience))
             for table in report_store.tables()[1:]:
                 name, key = table.name, next(iter(table.primary_key)).name
                 for statement in (
@@ -167,9 +182,20 @@ class Store:
                     connection.execute(sa.text(statement))
 
     def close(self) -> None:
-        """Forget the order, if no other process is at work on the store, and let it go."""
+        """Forget the order, and let the store go.
+
+        Raises
+        ------
+        OSError
+            If the order could not be forgotten; nothing is lost then.
+        """
         try:
             self.forget_order()
+        except OSError as error:
+            raise OSError(
+                f"all reports are kept, but the store still tells in which order they came: {error}; when that is "
+                "mended, start and stop the collector once more"
+            ) from None
         finally:
             self._engine.dispose()
 

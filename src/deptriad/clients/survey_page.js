@@ -34,6 +34,14 @@ function labelOf(attribute, code) {
   return say(high === Infinity ? words.over : last ? words.to : words.range, parts);
 }
 
+/** What the script takes for a code, also where a label is what another value is called in the data. */
+function valueOf({ values, categories, codes, missing }, code) {
+  if (!categories || !codes) return values[code];
+  const place = codes.indexOf(code);
+  if (place >= 0) return categories[place];
+  return missing === "category" && code === values.length - 1 ? null : undefined;
+}
+
 // --- what is kept in the browser: the view, then the report, then that it is done ---
 
 const kept = {
@@ -109,7 +117,7 @@ function ask(survey, view) {
     if (open.length) return open[0].first.focus();
     // another tab may have been quicker
     const before = kept.read();
-    const answers = Object.fromEntries(asked.map((each) => [each.attribute.name, each.attribute.values[each.code()]]));
+    const answers = Object.fromEntries(asked.map((each) => [each.attribute.name, valueOf(each.attribute, Number(each.code()))]));
     const state = before.view === view && !before.report ? kept.write({ view, report: survey.report(answers, view) }) : before;
     step(survey, state);
   };
