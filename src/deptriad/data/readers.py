@@ -206,8 +206,9 @@ def _refuse_names(names: Sequence[str], path: str) -> None:
 
 def _refuse_other_names(names: Sequence[str], path: str, wanted: Sequence[str], first: str) -> None:
     for one, lacking, two, there in ((path, wanted, first, names), (first, names, path, wanted)):
+        known = set(there)
         for name in lacking:
-            if name not in there:
+            if name not in known:
                 raise ValueError(
                     f"{one} has no column {name!r}, but {two} has: expected files of the same columns"
                 )
@@ -346,15 +347,12 @@ def _layout(connection: Any, paths: Sequence[str]) -> tuple[str, list[str]]:
 
 
 def _header(connection: Any, path: str, delimiter: str) -> list[str]:
+    asked = (  # a relation would be slow where columns are many
+        "select * from read_csv(?, header = false, all_varchar = true, delim = ?, hive_partitioning = false) limit 1"
+    )
     with reading(path):
-        lines = connection.read_csv(
-            glob.escape(path),
-            header=False,
-            all_varchar=True,
-            delimiter=delimiter,
-            hive_partitioning=False,
-        )
-        names = [name or "" for line in lines.limit(1).fetchall() for name in line]
+        lines = connection.execute(asked, [glob.escape(path), delimiter]).fetchall()
+        names = [name or "" for line in lines for name in line]
     _refuse_names(names, path)
     return names
 
