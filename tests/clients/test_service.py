@@ -22,6 +22,7 @@ def folder(plan, tmp_path_factory):
     plan.save(made / "plan.json")
     (made / "page").mkdir()
     (made / "page" / "survey.html").write_text(PAGE)
+    (made / "page" / "invitations.txt").write_text("not for others")
     return made
 
 
@@ -136,7 +137,7 @@ def test_health_page_and_nothing_else(port, plan):
         assert page.headers["content-security-policy"] == "frame-ancestors 'none'"
         assert page.headers["x-content-type-options"] == "nosniff"
         assert page.headers["cache-control"] == "no-cache"
-    for path in ("/../plan.json", "/%2e%2e/plan.json", "/reports.db"):
+    for path in ("/../plan.json", "/%2e%2e/plan.json", "/reports.db", "/invitations.txt"):
         with pytest.raises(urllib.error.HTTPError, match="404"):
             urllib.request.urlopen(f"{place}{path}")
     for origin, allowed in (("https://survey.example", True), ("https://other.example", False)):

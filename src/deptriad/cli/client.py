@@ -53,14 +53,10 @@ def _client(
         signature = signatures.signature_of(plan).read_text(encoding="ascii")
     own = None if words is None else files.json_object(words)
     signed = None if key is None or signature is None else (key, signature)
-    contents = {
-        "survey.html": survey_page.page(asked, text, endpoint, language, own, signed),
-        "deptriad.js": script.script(key),
-        "deptriad.d.ts": script.types(),
-        "plan.json": text,
-    }
-    if signature is not None:
-        contents["plan.json.sig"] = signature
+    page = survey_page.page(asked, text, endpoint, language, own, signed)
+    texts = (page, script.script(key), script.types(), text, signature)
+    every = zip(script.FILES, texts, strict=True)
+    contents = {name: content for name, content in every if content is not None}
     for name in contents:
         refuse_place(out / name, "--out", plan, key, words, force=force, folders=True)
     for name, content in contents.items():

@@ -10,6 +10,9 @@ from deptriad.utils import signatures
 
 PathLike = str | os.PathLike[str]
 
+FILES = ("survey.html", "deptriad.js", "deptriad.d.ts", "plan.json", "plan.json.sig")
+"""What is written, and served: page, script, types, plan, and its signature where there is one."""
+
 NO_KEY = "const KEY = null;"
 """Where the script keeps a public key."""
 

@@ -24,6 +24,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from deptriad.clients.group_commit import Busy, GroupCommit
+from deptriad.clients.script import FILES
 from deptriad.clients.store import Outcome, Store, Submission
 from deptriad.clients.wire import Wire
 from deptriad.collection.marginal import estimates
@@ -262,7 +263,10 @@ def _refuse_page_of_another(page: Path | None, wire: Wire) -> None:
 
 
 class _Page(StaticFiles):
-    """The files of the page, which no other page may show in a frame of its own."""
+    """The files of the page and no others, which may be a store; no other page may show it in a frame of its own."""
+
+    def lookup_path(self, path: str) -> Any:
+        return super().lookup_path(path) if path in FILES else ("", None)
 
     def file_response(self, *args: Any, **kwargs: Any) -> Response:
         response = super().file_response(*args, **kwargs)
