@@ -22,7 +22,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-from _history import add, seconds
+from _history import add, at_most, seconds
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "helpers"))
 
@@ -77,7 +77,7 @@ async def evenly(port: int, bodies: list[bytes], rate: float) -> dict[int, colle
     return answers
 
 
-def speed(limit: float) -> None:
+def speed(limit: float) -> dict[str, object]:
     plan, rng = collector.survey(), np.random.default_rng(1)
     found: dict[str, object] = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -99,9 +99,7 @@ def speed(limit: float) -> None:
         stored = len(collector.stored_reports(url))
         taken = seconds(lambda: plan.estimate(url, ["sex", "income"], implausible=True))
         found["estimated from the store, reports a second"] = stored / taken
-    print(json.dumps(found, indent=1))
-    add("collect", found)
-    perturbing()
+    return found
 
 
 PERTURBING = """
@@ -119,7 +117,7 @@ for (const [way, plan] of Object.entries(given)) {
 """
 
 
-def perturbing() -> None:
+def perturbing() -> dict[str, object]:
     """Answers a second of ten attributes of eight values, at ε = 1 each."""
     found: dict[str, object] = {"script, bytes": len(script().encode("utf-8"))}
     schema = client_vectors.plain(*[8] * 10)
@@ -141,8 +139,7 @@ def perturbing() -> None:
         print("not measured in Chromium: there is none")
     else:
         found["script in Chromium, answers a second"] = in_chromium(browser, given)
-    print(json.dumps(found, indent=1))
-    add("collect", found, {"script, bytes": ("at most", 20_000)})
+    return found
 
 
 def in_chromium(place: str, given: dict[str, object]) -> dict[str, float]:
@@ -169,11 +166,11 @@ def in_chromium(place: str, given: dict[str, object]) -> dict[str, float]:
 
 
 def main() -> None:
-    if sys.argv[1:] == ["script"]:
-        perturbing()
-        return
     if sys.argv[1:2] != ["kills"]:
-        speed(float(sys.argv[1]) if len(sys.argv) > 1 else SECONDS)
+        limit = 0.0 if sys.argv[1:] == ["script"] else float([*sys.argv, SECONDS][1])
+        figures = (speed(limit) if limit else {}) | perturbing()
+        print(json.dumps(figures, indent=1))
+        add("collect", figures, {"script, bytes": at_most(20_000)})
         return
     times = int(sys.argv[2]) if len(sys.argv) > 2 else 100
     seed = int(sys.argv[3]) if len(sys.argv) > 3 else secrets.randbits(32)
@@ -181,7 +178,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         found = collector.kills(Path(folder), times, seed)
     print(json.dumps(found))
-    add("collect", {f"killed under load, {name}": number for name, number in found.items()})
+    add("collect, killed under load", found, {"missing": at_most(0)})
 
 
 if __name__ == "__main__":
