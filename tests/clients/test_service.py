@@ -6,6 +6,7 @@ import threading
 
 import numpy as np
 import pytest
+from starlette.requests import Request
 
 import collector
 from deptriad.clients import service
@@ -202,6 +203,37 @@ def test_so_many_messages_a_second_are_taken():
     assert [rate.takes() for _ in range(4)] == [True] * 3 + [False]
     clock[0] = 100.0
     assert sum(rate.takes() for _ in range(20)) == 10
+
+
+def test_what_may_be_sent_again_is_answered_so(plan, monkeypatch):
+    monkeypatch.setattr(service, "PATIENCE", 0.01)
+
+    class Full(Sick):
+        def add(self, _):
+            raise OSError("no space is left")
+
+    async def run():
+        own = service.Collector(plan, Full(), Settings())
+        own.rate = Rate(2, now=lambda: 0.0)
+        own.writer.start()
+        body = json.dumps(some(plan, 1)).encode()
+
+        async def whole():
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        async def never():
+            await asyncio.Event().wait()
+
+        told = [
+            await own.reports(Request({"type": "http", "headers": []}, receive))
+            for receive in (whole, never, whole)
+        ]
+        await own.writer.stop()
+        return told
+
+    told = asyncio.run(run())
+    assert [each.status_code for each in told] == [503, 408, 429]
+    assert {each.headers["retry-after"] for each in told} == {"1"}
 
 
 @pytest.mark.parametrize(
