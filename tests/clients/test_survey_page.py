@@ -427,6 +427,8 @@ def test_hostile_words_stay_text_and_every_value_can_be_chosen(visit, tmp_path):
             dt.Attribute("__proto__", [True, False], missing="error"),
             dt.Attribute("constructor", list("abcdefghij"), unseen="other"),
             *client_vectors.ODD.only("ages", "bins", "close"),
+            dt.Attribute("height", edges=[0, 1, 2], labels={"[0, 1)": "short"}, missing="error"),
+            dt.Attribute("sure", [True, False], labels={"True": "Quite"}, missing="error"),
             dt.Attribute(
                 "region", ["ME", "NH", "TX"], groups={"North": ["NH", "ME"]}, labels={"TX": "Texas"}
             ),
@@ -443,6 +445,9 @@ def test_hostile_words_stay_text_and_every_value_can_be_chosen(visit, tmp_path):
     assert choices == ["0 to under 18", "18 to under 65", "65 or more", "Something else"]
     choices = page.locator("fieldset").nth(1).locator(".choice").all_inner_texts()
     assert choices == [script, "No"]
+    for place, expected in ((-3, ["short", "1 to 2"]), (-2, ["Quite", "No"])):
+        choices = page.locator("fieldset").nth(place).locator(".choice").all_inner_texts()
+        assert choices == expected
     choices = page.locator("fieldset").last.locator(".choice").all_inner_texts()
     assert choices == ["North", "Texas", "No answer"]
     own.answer()

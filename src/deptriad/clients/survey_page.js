@@ -25,8 +25,10 @@ function labelOf(attribute, code) {
   if (given !== undefined) return given;
   const declared = values.length - (missing === "category") - (unseen === "other");
   if (code >= declared) return missing === "category" && code === values.length - 1 ? words.missing : words.other;
-  if (codes) return values[code];
-  if (!edges) return typeof categories[code] === "boolean" ? (categories[code] ? words.yes : words.no) : values[code];
+  const category = categories?.[codes ? codes.indexOf(code) : code];
+  const plain = edges ? labels(attribute)[code] : typeof category === "boolean" && (category ? "True" : "False");
+  if (values[code] !== plain) return values[code]; // as the schema calls it
+  if (!edges) return category ? words.yes : words.no;
   const number = (edge) => edge.toLocaleString(document.documentElement.lang, { maximumFractionDigits: 12, useGrouping: "min2" });
   const [low, high] = edges.slice(code), last = code === declared - 1;
   const parts = { low: number(low), high: number(high) };
