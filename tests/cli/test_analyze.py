@@ -64,6 +64,23 @@ def test_analyze_fits_a_terminal_with_long_names(run, tmp_path, monkeypatch):
     assert all(len(line) == 6 for line in shown(output, "Most exposed first"))
 
 
+def test_names_that_differ_in_the_middle_stay_apart_in_80_columns(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    names = [f"ever_diagnosed_with_{what}_by_a_doctor" for what in ("diabetes", "asthma", "gout")]
+    rows = [f"{i % 2},{i % 3 % 2},{i % 5 % 2}" for i in range(300)]
+    (tmp_path / "survey.csv").write_text("\n".join([",".join(names), *rows]))
+    _, output, _ = run("analyze", "survey.csv", "--quick")
+    labels = {line[0] for line in shown(output, "Most exposed first")}
+    assert labels == {"ever…diabetes…", "ever…asthma_b…", "ever…gout_by_…"}
+
+
+def test_merged_values_are_named_by_attribute(run, tmp_path):
+    rows = [f"{'abcde'[i % 101 % 5] if i % 101 < 5 else 'most'},{i % 2}" for i in range(300)]
+    (tmp_path / "survey.csv").write_text("\n".join(["town,sex", *rows]))
+    _, output, _ = run("analyze", "survey.csv", "--quick", "--thin", "merge")
+    assert "Thin values: town: a, b, c, d, e merged into (other)." in output
+
+
 def test_what_rests_on_few_records_is_marked(run, survey):
     _, output, _ = run("analyze", "survey.csv", "--schema", "schema.json", "--min-records", "150")
     assert "* rests on an answer that fewer than 150 people gave (the rarest: 100)" in output

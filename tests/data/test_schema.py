@@ -336,14 +336,39 @@ def test_columns_that_name_people_are_noted():
         {
             "number": range(1000, 1000 + count),
             "mail": [f"p{i}@example.org" for i in range(count)],
+            "panel": [i - (i % 50 == 9) for i in range(count)],
             "income": [i + 0.5 for i in range(count)],
             "twice": [i // 2 for i in range(count)],
             "few": [i % 5 for i in range(count)],
         }
     )
-    with pytest.warns(UserWarning, match="two records have the same number, mail: .*without="):
+    with pytest.warns(
+        UserWarning, match="every record has another number, mail, panel: .*without="
+    ):
         schema = dt.Schema.infer(frame)
-    assert "no two records have the same number, mail" in schema.notes
+    assert "nearly every record has another number, mail, panel" in schema.notes
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        dt.Schema.infer(frame, without=["number", "mail"])
+        dt.Schema.infer(frame, without=["number", "mail", "panel"])
+
+
+def test_columns_of_numbers_beside_words_are_noted_and_no_others():
+    pay = [str(i) for i in range(50)] + ["unknown"] * 9
+    frame = pd.DataFrame({"pay": pay, "town": [f"t{i}" for i in range(40)] + ["t0"] * 19})
+    with pytest.warns(UserWarning, match="have more than 30 values") as caught:
+        dt.Schema.infer(frame)
+    said = [str(each.message) for each in caught]
+    assert "2 columns have more than 30 values: pay, town" in said[0]
+    assert said[1].startswith("most of pay are numbers beside words")
+    assert len(said) == 2
+
+
+@pytest.mark.parametrize("engine", ["pandas", "polars"])
+def test_records_of_rare_text_are_counted_where_all_columns_hold_text(engine):
+    texts = {"town": [f"t{i % 50}" for i in range(500)], "name": [f"n{i}" for i in range(500)]}
+    frame = pytest.importorskip(engine).DataFrame(texts)
+    frame = frame.lazy() if engine == "polars" else frame
+    with pytest.warns(UserWarning, match="2 columns have more than 30 values"):
+        schema = dt.Schema.infer(frame)
+    assert schema.origin.records == 500
+    assert schema["town"].counts["(other)"] == 210

@@ -4,8 +4,10 @@ import math
 from decimal import Decimal
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from deptriad.utils.text import interval, rounded_down, rounded_up
+from deptriad.utils.text import interval, narrow, rounded_down, rounded_up, told_apart
 
 
 @pytest.mark.parametrize(
@@ -48,3 +50,25 @@ def test_an_interval_never_looks_empty_and_holds_what_it_holds(low, high):
     assert one != two
     assert float(one) <= low < high <= float(two)
     assert float(two) - float(one) < 2 * (high - low)
+
+
+NAMES = st.lists(st.text("ab_9", min_size=1, max_size=40), unique=True, max_size=12)
+
+
+@given(NAMES, st.integers(8, 30))
+def test_different_names_have_different_labels_that_fit(names, most):
+    labels = told_apart(names, most)
+    assert len(set(labels)) == len(names)
+    assert all(len(label) <= most for label in labels)
+    assert all(
+        label == name for label, name in zip(labels, names, strict=True) if len(name) <= most
+    )
+
+
+def test_names_that_begin_and_end_alike_show_the_word_in_which_they_differ():
+    names = [f"unmet_need_for_{kind}_care_in_last_12_months" for kind in ("medical", "dental")]
+    assert told_apart(names, 14) == ["unme…medical_…", "unme…dental_c…"]
+
+
+def test_what_stands_twice_in_a_first_column_stays_as_it_is():
+    assert narrow([["", "a"], ["", "b"], ["x", "c"]], 40) == ["   a", "   b", "x  c"]

@@ -50,14 +50,12 @@ def _counts(
     tables = found.joint.sets if found.joint else ()
     largest = max(map(len, tables), default=0)
     screen.print(
-        f"Counted: {found.summary}; all pairs, and {len(tables)} joint tables of up to {largest} attributes.",
-        soft_wrap=True,
+        f"Counted: {found.summary}; all pairs, and {len(tables)} joint tables of up to {largest} attributes."
     )
     if found.joint and found.joint.few:
         screen.print(
             f"{found.joint.few:,} cells of these tables have fewer than ten records: they may point to a person. "
-            "Treat the file as you would treat the data.",
-            soft_wrap=True,
+            "Treat the file as you would treat the data."
         )
     screen.print(
         f"The counts are in [bold]{escape(str(save))}[/]: deptriad analyze {escape(str(save))}",

@@ -8,7 +8,7 @@ from deptriad.analysis.analysis import Analysis
 from deptriad.analysis.exposure import Exposure, Exposures, fewest_records
 from deptriad.analysis.leakage_matrix import Leak
 from deptriad.cli.app import console, number_table, up
-from deptriad.utils.text import printable, surety, times, told_apart
+from deptriad.utils.text import few, printable, surety, times, told_apart
 
 MARK = "*"
 """After a number that rests on few records."""
@@ -152,10 +152,20 @@ class Shown:
                 f"{MARK} rests on an answer that fewer than {self.found.facts['min_records']} people gave (the rarest: "
                 f"{min(self.fewest)}); --thin merge or --thin drop leaves such answers out."
             )
-        if thin := [each for each in self.found.facts.get("thin", []) if each[2] != "kept"]:
-            shown = "; ".join(f"{name} = {value}: {action}" for name, value, action in thin[:10])
-            more = f"; and {len(thin) - 10} more" if len(thin) > 10 else ""
-            screen.print(f"Thin values: {escape(printable(shown))}{more}.")
+        if thin := _thin(self.found.facts.get("thin", [])):
+            screen.print(f"Thin values: {escape(thin)}.")
+
+
+def _thin(values: Sequence[tuple[str, str, str]]) -> str:
+    """What was done about thin values, those of an attribute together."""
+    done: dict[tuple[str, str], list[str]] = {}
+    for name, value, action in values:
+        if action != "kept" and action != f"merged into {value}":
+            done.setdefault((name, action), []).append(printable(value))
+    return "; ".join(
+        f"{printable(name)}: {few(those, 6)} {printable(action)}"
+        for (name, action), those in done.items()
+    )
 
 
 def _listed(shown: Shown) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,6 +25,9 @@ MOST_COLUMNS = 8000
 
 USUAL_BINS = 10
 """Bins of columns that a mapping of bins does not name."""
+
+OWN_VALUES = 0.95
+"""Share of the records that have different values, from which on a column may name people."""
 
 
 @dataclass(frozen=True)
@@ -101,10 +105,15 @@ def proposed(
                 warnings.warn(note, UserWarning, stacklevel=3)  # whoever called Schema.infer
     if cut:
         warnings.warn(_cut_short(cut, wanted.most), stacklevel=3)
+    if mixed := [column.name for column in counted if column.name in cut and _is_mixed(column)]:
+        said = f"most of {', '.join(map(printable, mixed))} are numbers beside words, which makes them text: make the "
+        notes.append(f"{said}words missing, and they are binned")
+        warnings.warn(notes[-1], stacklevel=3)
     if own := [column.name for column in counted if _names_records(column, wanted.most)]:
-        said = f"no two records have the same {', '.join(map(printable, own))}: if that names people, leave it out by "
-        notes.append(f"no two records have the same {', '.join(own)}")
-        warnings.warn(Note(said, Parameter("without", "")), stacklevel=3)
+        said = f"nearly every record has another {', '.join(map(printable, own))}"
+        notes.append(said)
+        advice = ": if that names people, leave it out by "
+        warnings.warn(Note(said + advice, Parameter("without", "")), stacklevel=3)
     if not chosen:
         raise ValueError(
             "no column can be an attribute: " + ("; ".join(notes) or "the data has no columns")
@@ -113,13 +122,14 @@ def proposed(
 
 
 def _names_records(column: ValueCounts, most: int) -> bool:
-    """Whether each of many records has another text or whole number, as those that name or number people do."""
-    if column.missing or column.trouble or column.distinct <= most:
+    """Whether nearly each of many records has another text or whole number, as those that name or number people do."""
+    present = column.records - column.missing
+    if column.trouble or column.distinct <= max(most, OWN_VALUES * present):
         return False
     if column.numbers is None:
-        return max(map(int, column.counts), default=0) == 1
+        return True
     numbers = np.asarray(column.numbers, dtype=np.float64)
-    return bool(np.max(column.counts) == 1 and (numbers == np.floor(numbers)).all())
+    return bool((np.isfinite(numbers) & (numbers == np.floor(numbers))).all())
 
 
 def _cut_short(cut: Mapping[str, str], most: int) -> Note:
@@ -129,8 +139,18 @@ def _cut_short(cut: Mapping[str, str], most: int) -> Note:
     shown = ", ".join(map(printable, list(cut)[:20])) + (", …" if len(cut) > 20 else "")
     return Note(
         f"{len(cut)} columns have more than {most} values: {shown}; the most frequent {most - 1} are kept, the others "
-        f"are counted as {OTHER} (numbers beside a word are text: make the word missing, and they are binned)"
+        f"are counted as {OTHER}"
     )
+
+
+def _is_mixed(column: ValueCounts) -> bool:
+    """Whether most of a text's values are numbers."""
+    numbers = 0
+    for value in column.values:
+        with suppress(ValueError):
+            float(str(value))
+            numbers += 1
+    return 2 * numbers > len(column.values)
 
 
 def _proposed_column(column: ValueCounts, wanted: Wanted) -> tuple[Attribute | None, str | None]:

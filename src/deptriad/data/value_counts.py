@@ -24,8 +24,8 @@ from deptriad.data.tallies import tallied
 class ValueCounts:
     """Different values of a column and how often each occurs; or why it cannot be an attribute.
 
-    Where only so many were asked for and there are more, text has the most frequent ones here, and numbers are all in
-    an array, in order, so that many of them take little room.
+    Where only so many were asked for and there are more, text has the most frequent ones here, and ``rare`` records
+    have others; numbers are all in an array, in order, so that many of them take little room.
     """
 
     name: str
@@ -35,6 +35,7 @@ class ValueCounts:
     trouble: str = ""
     distinct: int = 0
     numbers: NDArray[Any] | None = None
+    rare: int = 0
 
     @property
     def policy(self) -> Literal["category", "error"]:
@@ -43,8 +44,8 @@ class ValueCounts:
 
     @property
     def records(self) -> int:
-        """Of how many records, less those of the text that is not here."""
-        return int(np.sum(self.counts)) + self.missing
+        """Of how many records."""
+        return int(np.sum(self.counts)) + self.rare + self.missing
 
 
 def count_values(
@@ -81,8 +82,9 @@ def _counted(values: Frame, name: str, dtype: Any, most: int | None) -> ValueCou
         values = values.with_columns(nw.col("value").cast(nw.String))
     elif held not in ("text", "boolean"):
         advice = "; convert it to" if held == "mixed types" else ", expected"
+        part = ", such as the year" if held.startswith("Date") else ""
         return ValueCounts(
-            name, [], [], trouble=f"it holds {held}{advice} text, numbers or booleans"
+            name, [], [], trouble=f"it holds {held}{advice} text, numbers or booleans{part}"
         )
     return (_text if held == "text" else _numbers)(name, values, most)
 
@@ -113,9 +115,10 @@ def _text(name: str, values: Frame, most: int | None) -> ValueCounts:
     if engine_of(values.to_native()).batches:  # which ranks a lazy frame with less memory
         values = values.lazy()
     grouped = _grouped(values)
+    given: int | None = None
     if isinstance(grouped, nw.DataFrame):
         found = grouped if most is None else _most_frequent(grouped, most)
-        distinct = len(grouped)
+        distinct, given = len(grouped), int(grouped["records"].sum())
     else:
         # ties in frequency go by the alphabet, so that the order of rows does not matter
         ranked = grouped.sort("records", "value", descending=[True, False])
@@ -123,10 +126,11 @@ def _text(name: str, values: Frame, most: int | None) -> ValueCounts:
         distinct = len(found)
         if most is not None and distinct > most:
             found = found.head(most)
-            number = _collected(grouped.select(nw.len().alias("number")))["number"]
-            distinct = int(number.to_list()[0])
+            sizes = grouped.select(nw.len().alias("number"), nw.col("records").sum())
+            distinct, given = map(int, _collected(sizes).row(0))
     texts, counts = found["value"].to_list(), found["records"].to_list()
-    return ValueCounts(name, texts, counts, _missing(values), distinct=distinct)
+    rare = 0 if given is None else given - sum(counts)
+    return ValueCounts(name, texts, counts, _missing(values), distinct=distinct, rare=rare)
 
 
 def _most_frequent(grouped: nw.DataFrame[Any], most: int) -> nw.DataFrame[Any]:

@@ -6,6 +6,7 @@ import difflib
 import math
 from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
+from itertools import takewhile
 from shutil import get_terminal_size
 
 BEYOND_WORDS = 14.0
@@ -160,16 +161,48 @@ def cut(label: str, most: int) -> str:
 
 
 def told_apart(names: Sequence[str], most: int) -> list[str]:
-    """Labels of at most so many characters; those that begin alike keep their ends, too.
+    """Labels of at most so many characters, different for different names.
+
+    Those that begin alike keep their ends, too; those that also end alike show where they differ.
 
     >>> told_apart(["sex", "satisfaction_1", "satisfaction_2"], 9)
     ['sex', 'sati…on_1', 'sati…on_2']
+    >>> told_apart(["ever_told_of_diabetes_by_a_doctor", "ever_told_of_hypertension_by_a_doctor"], 14)
+    ['ever…diabetes…', 'ever…hyperten…']
     """
-    shown = [cut(name, most) for name in names]
-    return [
-        short if shown.count(short) == 1 else name[: most // 2] + "…" + name[most // 2 + 1 - most :]
-        for name, short in zip(names, shown, strict=True)
-    ]
+    shown = {name: cut(name, most) for name in names}
+    for way in (_both_ends, _what_differs, _numbered):
+        alike: dict[str, list[str]] = {}
+        for name, short in shown.items():
+            alike.setdefault(short, []).append(name)
+        for group in alike.values():
+            if len(group) > 1:
+                shown |= {name: way(name, group, most) for name in group if len(name) > most}
+    return [shown[name] for name in names]
+
+
+def _both_ends(name: str, group: Sequence[str], most: int) -> str:
+    return name[: most // 2] + "…" + name[most // 2 + 1 - most :]
+
+
+def _what_differs(name: str, group: Sequence[str], most: int) -> str:
+    """The beginning, and the word in which it differs from the one that it is most like."""
+    differs = max(_alike(name, other) for other in group if other != name)
+    head = most // 3
+    words = [place for place in range(differs - head, differs) if not name[place].isalnum()]
+    start = words[-1] + 1 if words else differs
+    return name[:head] + "…" + cut(name[start:], most - head - 1)
+
+
+def _alike(one: str, other: str) -> int:
+    """How many characters two names begin with that are the same."""
+    pairs = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
+    return sum(1 for _ in pairs)
+
+
+def _numbered(name: str, group: Sequence[str], most: int) -> str:
+    number = str(group.index(name) + 1)
+    return cut(name, most - len(number)) + number
 
 
 def brief(value: object, most: int = 120) -> str:
@@ -185,6 +218,16 @@ def shortened(values: Sequence[str]) -> str:
     """The first eight labels, and how many there are if that is not all."""
     shown = ", ".join(printable(value) for value in values[:8])
     return shown + (f", … ({len(values)} values)" if len(values) > 8 else "")
+
+
+def few(labels: Sequence[str], most: int) -> str:
+    """The first labels, and how many more there are.
+
+    >>> few(["a", "b"], 3), few(["a", "b", "c"], 2)
+    ('a, b', 'a, b and 1 more')
+    """
+    more = f" and {len(labels) - most} more" if len(labels) > most else ""
+    return ", ".join(labels[:most]) + more
 
 
 def among(attribute: str, values: Sequence[str]) -> str:
