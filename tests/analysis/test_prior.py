@@ -427,8 +427,15 @@ def test_merging_many_values_takes_no_longer_than_reading_them(rng):
     codes = rng.integers(0, 1500, size=(60_000, 2))
     frame = pd.DataFrame({"a": codes[:, 0], "b": codes[:, 1]})
     schema = dt.Schema([dt.Attribute(name, range(1500), missing="error") for name in "ab"])
-    counts = dt.Counts.from_data(frame, schema)
-    start = time.perf_counter()
-    prior = dt.Prior.from_counts(counts, min_records=40, thin="merge")
-    assert time.perf_counter() - start < 5.0
+    counts, prior, times = None, None, []
+    for _ in range(3):
+        start = time.process_time()
+        counts = dt.Counts.from_data(frame, schema)
+        middle = time.process_time()
+        prior = dt.Prior.from_counts(counts, min_records=40, thin="merge")
+        times.append((middle - start, time.process_time() - middle))
+    reading, merging = np.min(times, axis=0)
+    assert (
+        merging < 30 * reading
+    )  # about as long; the tables anew for each value that is merged take hundreds of times
     assert prior.counts.records == 60_000
