@@ -6,6 +6,8 @@ from hashlib import sha256
 from importlib.metadata import version as installed
 from pathlib import Path
 
+from sphinx.util.inspect import TypeAliasForwardRef
+
 EXTENSIONS = str(Path(__file__).parent / "_ext")
 sys.path.insert(0, EXTENSIONS)
 # what the cells of notebooks need: `pictures`, and the command `deptriad` of this very environment
@@ -61,6 +63,8 @@ autodoc_typehints = "description"
 autodoc_typehints_description_target = "documented_params"
 autodoc_typehints_format = "short"
 autodoc_type_aliases = {name: name for name in ("ArrayLike", "Floats", "Progress")}
+# within unions and tuples, too, an alias is shown by its name
+TypeAliasForwardRef.__repr__ = lambda alias: alias.name
 python_use_unqualified_type_names = True
 smartquotes = False
 autodoc_member_order = "bysource"

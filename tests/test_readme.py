@@ -64,6 +64,19 @@ def test_all_python_is_run():
         assert kinds <= {"python", "{code-cell}"} if notebook else kinds <= {"python"}, page
 
 
+def test_no_cell_that_is_shown_needs_one_that_is_not():
+    """Who types a page along sees no hidden imports: where any cell is shown, the hidden one draws for both themes."""
+    found = 0
+    for page, text in DOCS.items():
+        cells = blocks(text, r"\{code-cell\}")
+        hidden = [cell for cell in cells if cell.startswith(":tags: [remove-cell]")]
+        shown = [cell for cell in cells if not cell.startswith(":tags: [remove")]
+        if shown:
+            assert hidden == [":tags: [remove-cell]\n\n%load_ext pictures\n"], page
+            found += 1
+    assert found > 10
+
+
 @pytest.mark.parametrize("page", RUNS)
 def test_block_prints_what_it_says(page, tmp_path, monkeypatch):
     if "pyspark" in RUNS[page]:
