@@ -236,6 +236,15 @@ def test_what_may_be_sent_again_is_answered_so(plan, monkeypatch):
     assert {each.headers["retry-after"] for each in told} == {"1"}
 
 
+def test_standard_errors_of_a_store_that_cannot_be_read_are_asked_again(plan, tmp_path):
+    store = Sick()
+    store.url = f"sqlite:///{tmp_path / 'absent.db'}"
+    own = service.Collector(plan, store, Settings())
+    assert asyncio.run(own.estimates(None)).status_code == 503
+    Store.opened(store.url, plan).close()
+    assert asyncio.run(own.estimates(None)).status_code == 200
+
+
 @pytest.mark.parametrize(
     "given, said",
     [

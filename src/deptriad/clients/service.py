@@ -189,7 +189,10 @@ class Collector:
         """How many reports there are, and the standard errors of the shares of each attribute's values."""
         async with self._telling:
             if self._told is None or time.monotonic() - self._told[0] > FRESH:
-                content = await asyncio.to_thread(standard_errors, self.wire, self.store.url)
+                try:
+                    content = await asyncio.to_thread(standard_errors, self.wire, self.store.url)
+                except OSError:
+                    return _refused(503, "the store cannot be read at this time: ask again")
                 self._told = time.monotonic(), content
         return _answer(200, self._told[1])
 
