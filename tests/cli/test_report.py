@@ -47,10 +47,12 @@ def test_report_plans_for_the_promises_that_are_listed(run, survey, tmp_path):
     assert output.strip().endswith("promises: 1, 3, 6")
 
 
-def test_report_says_which_promises_did_not_fit_the_time(run, survey, tmp_path):
+def test_report_says_which_promises_did_not_fit_the_time(run, survey, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
     code, output, _ = run("report", "survey.csv", "--schema", "schema.json", "--seconds", "0")
     assert code == 0
-    assert output.strip().endswith("promises: 3")
+    assert "promises: 3\nOthers did not fit 0 seconds: --promises 1,6 plans for these" in output
+    assert max(map(len, output.splitlines())) <= 80
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "0.5, 1, 2, 4, 6, 8, did not fit 0 seconds" in page
 

@@ -458,7 +458,14 @@ def test_a_page_without_a_plan_for_everything_at_once_has_no_such_part(visit_of,
     content["promises"][0]["once"] = None
     page = visit_of(content)
     assert page.locator("#once").is_hidden()
-    assert page.locator("#promise").is_disabled()
+
+
+def test_with_one_plan_there_is_nothing_to_move(visit_of, visit, rng):
+    page = visit_of(made_up(3, rng))
+    for place in ("#promise", "#promise-ticks", "#move"):
+        assert page.locator(place).is_hidden()
+        assert visit.page.locator(place).is_visible()
+    assert page.inner_text("#promise-number") == "20.1×"
 
 
 MOVES = """async () => {

@@ -5,17 +5,18 @@ from pathlib import Path
 from typing import Annotated, Unpack
 
 import typer
+from rich.markup import escape
 
 from deptriad import report
 from deptriad.analysis.analysis import Analysis
 from deptriad.cli import options
-from deptriad.cli.app import app, progress_bar, refuse_place
+from deptriad.cli.app import app, console, progress_bar, refuse_place
 from deptriad.cli.data import analysed, is_counts
 from deptriad.data import readers
 from deptriad.planning.plan import Plan
 from deptriad.planning.plan_words import promised
 from deptriad.report.content import Options
-from deptriad.report.promises import SECONDS
+from deptriad.report.promises import SECONDS, asked_for
 from deptriad.utils.text import printable
 
 
@@ -77,9 +78,15 @@ def _report(
         users=users,
         min_count=min_count,
     )
-    typer.echo("\n".join([*in_short(made[promise]), ""]))
+    screen = console()
+    screen.print(escape("\n".join([*in_short(made[promise]), ""])))
     planned = ", ".join(f"{each:g}" for each in made)
-    typer.echo(f"The page is in {out}, with plans for these promises: {planned}")
+    shown = f"The page is in {escape(str(out))}, with plans for these promises: {planned}"
+    screen.print(shown, soft_wrap=True)
+    if len(made) < len(asked_for(promise, others)):
+        screen.print(
+            f"Others did not fit {seconds:g} seconds: --promises 1,6 plans for these, however long it takes."
+        )
 
 
 MOST_NAMED = 3

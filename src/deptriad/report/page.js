@@ -576,7 +576,7 @@
     const [one, two] = best.slice(1);
     const pays = [one, two].some((gain) => gain >= NO_GAIN);
     const loses = [one, two].some((gain) => gain < 1 / NO_GAIN);
-    const ways = Number.isFinite(two) ? `${ratio(two)} for tables of two answers, ${ratio(one)} for tables of one` : `${ratio(one)} for tables of one answer`;
+    const ways = Number.isFinite(two) ? `${ratio(two)} as many people for tables of two answers, ${ratio(one)} for tables of one` : `${ratio(one)} as many people for tables of one answer`;
     const figure = (term, big, ...text) => el("div", {}, el("dt", {}, term), el("dd", {}, el("div", { class: "big" }, big), el("p", {}, ...text)));
     $("figures").replaceChildren(
       figure("The promise", `50 % → ${sure(total)}`, `Whoever held an answer for as likely as not is at most ${sure(total)} sure of it after all that a person reports. Odds move ${moved(total)}. `,
@@ -584,7 +584,7 @@
       figure("What each person is asked", `${down(questions + 1e-9, 1)} of ${n} questions`, views.length > 1
         ? `On average: one of ${grouped(views.length, 0)} sets, drawn by chance.` : "Everybody the same."),
       figure("What knowing how answers depend buys", pays ? `${ratio(Math.max(...[one, two].filter(Number.isFinite)))} fewer people` : "nothing here", pays || loses
-        ? `For tables as exact under the same promise, the best plans that ignore it need as many people as this one times: ${ways}.`
+        ? `For the same promise and errors, the best plans that ignore it need ${ways}.`
         : "The best plan that ignores it is as good for the same promise."));
   }
 
@@ -700,7 +700,7 @@
     showText();
     const planned = promises.map((each) => plain(each.total)).join(", ");
     $("planned").textContent = `Planned for ${promises.length > 1 ? "promises" : "a promise"} of ${planned}.${data.unplanned ? ` Others, ${data.unplanned}.` : ""}`;
-    $("promise").disabled = promises.length === 1;
+    for (const id of ["promise", "promise-ticks", "move"]) $(id).hidden = promises.length === 1;
     fit();
     choose(chosen.source, chosen.target);
     setEpsilon(1);
