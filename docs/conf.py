@@ -1,5 +1,6 @@
 """How the site is built: `make docs`. Nothing of it is fetched when it is read."""
 
+import logging
 import os
 import sys
 from hashlib import sha256
@@ -14,6 +15,13 @@ sys.path.insert(0, EXTENSIONS)
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [EXTENSIONS, os.getenv("PYTHONPATH")]))
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
 os.environ["COLUMNS"] = "88"
+# kernels have no settings of this machine's, and nothing is said of each that starts
+IPYTHON = Path(EXTENSIONS, "../_build/ipython").resolve()
+(IPYTHON / "profile_default").mkdir(parents=True, exist_ok=True)
+quiet = "c.IPKernelApp.log_level = 40\n"
+(IPYTHON / "profile_default/ipython_kernel_config.py").write_text(quiet, encoding="utf-8")
+os.environ["IPYTHONDIR"] = str(IPYTHON)
+logging.getLogger("traitlets").setLevel(logging.WARNING)
 
 project = "deptriad"
 author = "The deptriad authors"
