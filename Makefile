@@ -31,7 +31,7 @@ help:
 	@sed -n 's/^# make/make/p' Makefile
 
 demo: $(VENV)/.demo
-	@$(BIN)/deptriad demo
+	@$(BIN)/deptriad demo --force
 
 test: lint types rooms
 	@echo "== tests"

@@ -22,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -40,8 +41,9 @@ WRITERS: dict[str, tuple[str, ...]] = {
     "perturb": ("perturb", "plan.json", "big.csv", "--force", "--out", "out.parquet"),
     "attack": ("attack", "plan.json", "survey.csv", "--targets", "sex", "--force", "--out", "out.json"),
     "report": ("report", *DATA, "--force", "--out", "out.html"),
-    "sign": ("sign", "plan.json", "--key", "key.pem"),
-    "paper": ("paper", "table-2", "--quick", "--again", "--page", "out.md"),
+    "counts": ("counts", *DATA, "--force", "--save", "out.npz"),
+    "sign": ("sign", "plan.json", "--key", "key.pem", "--force"),
+    "paper": ("paper", "table-2", "--quick", "--again", "--force", "--page", "out.md"),
 }  # fmt: skip
 """Each command that writes, and what it writes last; it may do so over an old file."""
 
@@ -97,6 +99,8 @@ def is_whole(path: Path) -> bool:
             return bool(json.loads(content))
         except ValueError:
             return False
+    if path.suffix == ".npz":
+        return zipfile.is_zipfile(path)
     if path.suffix == ".parquet":
         import pyarrow.parquet as pq
 

@@ -14,6 +14,11 @@ COMMANDS = {
     "perturb": ("perturb", "plan.json", "survey.csv", "--out"),
     "attack": ("attack", "plan.json", "survey.csv", "--targets", "sex", "--out"),
     "report": ("report", "survey.csv", "--schema", "schema.json", "--out"),
+    "counts": ("counts", "survey.csv", "--schema", "schema.json", "--save"),
+    "invite": ("invite", "plan.json", "--count", "3", "--out"),
+    "demo": ("demo", "--out"),
+    "demo's pairs": ("demo", "--csv"),
+    "paper": ("paper", "table-2", "--quick", "--page"),
 }
 
 
@@ -30,7 +35,7 @@ def folder(tmp_path, plan):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_file_that_is_there_needs_force_and_an_input_is_never_replaced(command, folder, run):
-    out = "old.parquet" if command == "perturb" else "old.json"
+    out = {"perturb": "old.parquet", "counts": "old.npz"}.get(command, "old.json")
     (folder / out).write_text("precious")
     code, _, errors = run(*COMMANDS[command], out)
     assert code == 1
@@ -43,6 +48,19 @@ def test_a_file_that_is_there_needs_force_and_an_input_is_never_replaced(command
             assert code == 1
             assert "input" in errors or "expected a name that ends in" in errors
             assert (folder / given).read_bytes() == before
+
+
+def test_a_store_of_reports_is_not_replaced_by_invitations(folder, run):
+    assert (
+        run("invite", "plan.json", "--count", "2", "--store", "store.db", "--out", "one.txt")[0]
+        == 0
+    )
+    before = (folder / "store.db").read_bytes()
+    words = ("invite", "plan.json", "--count", "2", "--store", "store.db", "--out", "store.db")
+    code, _, errors = run(*words, "--force")
+    assert code == 1
+    assert "which is an input" in errors
+    assert (folder / "store.db").read_bytes() == before
 
 
 @pytest.mark.slow

@@ -23,7 +23,13 @@ def test_sign_and_verify(tmp_path, capsys):
     plan.write_text("{ }")
     assert run("verify", plan, "--key", f"{key}.pub") == 1
     assert "was changed" in capsys.readouterr().err
-    assert run("sign", plan, "--key", key) == 0
+    assert run("sign", plan, "--key", key) == 1
+    assert "--force" in capsys.readouterr().err
+    assert run("sign", plan, "--key", key, "--force") == 0
     assert run("verify", plan, "--key", f"{key}.pub") == 0
+    signature = tmp_path / "plan.json.sig"
+    signature.write_bytes(key.read_bytes())
+    assert run("sign", plan, "--key", signature, "--force") == 1
+    assert "which is an input" in capsys.readouterr().err
     assert run("sign", plan, "--key", tmp_path / "none.pem") == 1
     assert run("sign", tmp_path / "none.json", "--key", key) == 1

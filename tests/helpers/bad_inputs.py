@@ -26,7 +26,7 @@ READERS: dict[str, tuple[str, ...]] = {
     "estimate": ("estimate", "plan.json", "reports.parquet", "sex"),
     "attack": ("attack", "plan.json", "survey.csv", "--targets", "sex"),
     "report": ("report", "survey.csv", "--schema", "schema.json", "--force", "--out", "made.html"),
-    "sign": ("sign", "plan.json", "--key", "key.pem"),
+    "sign": ("sign", "plan.json", "--key", "key.pem", "--force"),
     "verify": ("verify", "plan.json", "--key", "key.pem.pub"),
 }  # fmt: skip
 """Commands that read files, with files that they can read."""

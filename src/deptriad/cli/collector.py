@@ -121,7 +121,7 @@ def _invite(
 
     The store keeps hashes of those that are left, and nothing of those that were used.
     """
-    refuse_place(out, "--out", plan, force=force)
+    refuse_place(out, "--out", plan, store, force=force)
     opened = _opened(store, Plan.load(plan))
 
     def keep(made: Sequence[str]) -> None:

@@ -13,7 +13,7 @@ from deptriad.analysis.analyze import analyze
 from deptriad.analysis.leakage_matrix import Leak
 from deptriad.analysis.prior import Prior
 from deptriad.cli import demo_survey, options
-from deptriad.cli.app import app, console, leak_table, progress_bar, up
+from deptriad.cli.app import app, console, leak_table, progress_bar, refuse_place, up
 from deptriad.cli.report import in_short, write
 
 
@@ -30,6 +30,7 @@ def _demo(
     csv: Annotated[Path, options.file("Where to write all pairs, as CSV.")] = Path(
         "demo/fair-triads.csv"
     ),
+    force: options.Force = False,
 ) -> None:
     """Plan and analyse a real survey, and write a page to look at.
 
@@ -39,6 +40,8 @@ def _demo(
     are the sample's own: nothing is added for sampling error.
     """
     promise = options.promised(total, sure, before, usual=3.0)
+    for place, option in ((out, "--out"), (csv, "--csv")):
+        refuse_place(place, option, force=force, folders=True)
     records = demo_survey.survey()
     with progress_bar("computing triads (the first time compiles, too)") as show:
         found = analyze(Prior.from_data(records, demo_survey.SCHEMA), progress=show)

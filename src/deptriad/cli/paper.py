@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from deptriad.cli import options
-from deptriad.cli.app import app, console, progress_bar, show_json
+from deptriad.cli.app import app, console, progress_bar, refuse_place, show_json
 
 
 @app.command(
@@ -45,6 +45,7 @@ def _paper(
             dir_okay=False,
         ),
     ] = None,
+    force: options.Force = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Compute tables and figures of the paper again, and say which of its claims hold.
@@ -57,6 +58,8 @@ def _paper(
     if listed or not names:
         return _list(items(), as_json)
     chosen = items(names)
+    if page is not None:
+        refuse_place(page, "--page", force=force, folders=True)
     done = _run(chosen, data, out, quick, seed, again, as_json)
     if page is not None:
         _write_page(out, page)

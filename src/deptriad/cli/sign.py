@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from deptriad.cli import options
-from deptriad.cli.app import app
+from deptriad.cli.app import app, refuse_place
 from deptriad.utils import signatures
 
 Signed = Annotated[Path, typer.Argument(help="A plan, or any other file.", metavar="FILE")]
@@ -20,6 +20,7 @@ def _sign(
         bool,
         typer.Option("--new-key", help="Make that key first, and its public one beside it (.pub)."),
     ] = False,
+    force: options.Force = False,
 ) -> None:
     """Sign a file, so that who has your public key can tell that it is yours and unchanged.
 
@@ -28,6 +29,7 @@ def _sign(
     """
     if not file.is_file():
         raise FileNotFoundError(f"there is no file {file}")
+    refuse_place(signatures.signature_of(file), "FILE.sig", key, force=force)
     if new_key:
         typer.echo(f"the public key, for clients, is in {signatures.new_key(key)}")
     typer.echo(f"the signature is in {signatures.sign(file, key)}")
