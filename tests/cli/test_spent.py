@@ -65,7 +65,7 @@ def test_what_may_be_asked_next(run, two_plans, tmp_path):
     assert "may be asked by itself with ε of" in run(*arguments)[1]
     code, _, errors = run("spent", two_plans[0], "--next", "frist")
     assert code == 1
-    assert "there is no attribute 'frist': did you mean 'first'" in one_line(errors)
+    assert "deptriad: there is no attribute 'frist': did you mean 'first'" in one_line(errors)
 
 
 def test_help_and_what_is_refused(run, two_plans):

@@ -441,6 +441,23 @@ def test_it_prints_as_a_table_and_is_a_frame(coins):
     assert "<table" in spent._repr_html_()
     with pytest.raises(KeyError, match="there is no attribute 'd'"):
         spent["d"]
+    with pytest.raises(ValueError, match="there is no attribute 'd'"):
+        spent.largest("d")
+
+
+def test_a_promise_that_is_used_up_is_not_shown_as_broken():
+    """Rounded up, both are what was promised; nothing more may be asked, and it says so."""
+    plan = dt.calibrate(
+        dt.Schema([dt.Attribute("a", [0, 1], missing="error")]), total=dt.promise(sure=0.95)
+    )
+    used, more = plan.spent([plan]), plan.spent([plan, {"a": 1e-6}])
+    assert used.kept
+    assert repr(used).splitlines()[2].split() == (
+        ["a", "2.94444", "95", "%", "sum", "of", "ε", "2.94444", "2.94444", "0.000"]
+    )
+    assert "nothing is left of what was promised about a: ask only" in repr(used)
+    assert repr(more).splitlines()[2].split()[1] == "2.945"
+    assert "BROKEN" in repr(more)
 
 
 def refusals(plan):

@@ -10,8 +10,9 @@ from deptriad.cli import options
 from deptriad.cli.app import app, console, number_table, progress_bar, show_json
 from deptriad.cli.data import analysed, by_name
 from deptriad.planning.plan import Plan
+from deptriad.planning.plan_words import as_promised, up_to
 from deptriad.planning.spent import Spent
-from deptriad.utils.text import printable, rounded_down, rounded_up
+from deptriad.utils.text import BECOMES, printable, rounded_down, surety
 
 
 @app.command(
@@ -88,14 +89,15 @@ def _spent(
 
 def _show(found: Spent, nexts: dict[str, float]) -> None:
     screen = console()
-    table = number_table(["answer", "by"], ["told", "sum of ε", "promise", "left"])
+    table = number_table(["answer", "by"], ["told", BECOMES, "sum of ε", "promise", "left"])
     for name, told in found.items():
         table.add_row(
             escape(printable(name)),
             told.by,
-            rounded_up(told.most),
-            rounded_up(told.plain),
-            f"{found.promises[name]:g}",
+            up_to(told.most, found.promises[name]),
+            surety(told.most),
+            up_to(told.plain, found.promises[name]),
+            as_promised(found.promises[name]),
             rounded_down(found.left_of(name)),
         )
     screen.print(table, end="")

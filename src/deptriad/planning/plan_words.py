@@ -81,7 +81,7 @@ def _asked(view: View, with_ways: bool) -> str:
 def _plain(plan: Plan, view: View) -> str:
     """The plain ε of a view, rounded up but not above a promise that it keeps."""
     kept = min((each for each in plan.total.values() if each >= view.epsilon), default=math.inf)
-    return _up_to(view.epsilon, kept)
+    return up_to(view.epsilon, kept)
 
 
 def rows(plan: Plan, most: int = MOST_SHOWN) -> list[tuple[str, ...]]:
@@ -97,7 +97,7 @@ def rows(plan: Plan, most: int = MOST_SHOWN) -> list[tuple[str, ...]]:
             spent(plan.budgets[name]),
             plan.mechanisms[name],
             _within(plan, name),
-            _number(plan.total[name]),
+            as_promised(plan.total[name]),
             surety(plan.totals[name][plan.guarantee]),
         )
         for name in plan.names[:most]
@@ -149,7 +149,7 @@ def promised(plan: Plan) -> list[str]:
         for promise in finite
         for line in (
             f"promised: what is told about {_some(about[promise], len(plan.names))} moves odds {sure} "
-            f"{times(promise)} times (e^{_number(promise)}):",
+            f"{times(promise)} times (e^{as_promised(promise)}):",
             told(promise),
         )
     ]
@@ -167,18 +167,23 @@ def _exposed(plan: Plan) -> str:
 
 def _within(plan: Plan, name: str) -> str:
     """A total, rounded up but not above what was promised, since it is not."""
-    return _up_to(plan.totals[name][plan.guarantee], plan.total[name])
+    return up_to(plan.totals[name][plan.guarantee], plan.total[name])
 
 
-def _up_to(number: float, promise: float) -> str:
-    shown, most = rounded_up(number), _number(promise)
-    return most if float(shown) > float(most) else shown
+def up_to(number: float, promise: float) -> str:
+    """A bound, rounded up; one that keeps a promise not above that.
+
+    >>> up_to(2.94443, 2.94444), up_to(2.94445, 2.94444)
+    ('2.94444', '2.945')
+    """
+    shown, most = rounded_up(number), as_promised(promise)
+    return most if number <= promise and float(shown) > float(most) else shown
 
 
-def _number(promise: float) -> str:
+def as_promised(promise: float) -> str:
     """A promise with up to six digits, rounded up.
 
-    >>> _number(2.2), _number(1.3862943611198906), _number(3.0), _number(float("inf"))
+    >>> as_promised(2.2), as_promised(1.3862943611198906), as_promised(3.0), as_promised(float("inf"))
     ('2.2', '1.3863', '3', 'inf')
     """
     return f"{float(rounded_up(promise, 5)):g}"

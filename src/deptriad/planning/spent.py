@@ -10,9 +10,18 @@ from typing import Any, NamedTuple
 from deptriad.collection.view import View
 from deptriad.data.results import Framed, named
 from deptriad.planning.history import ANY, Asked
+from deptriad.planning.plan_words import as_promised, up_to
 from deptriad.utils import html_table
+from deptriad.utils.errors import InvalidValue
 from deptriad.utils.rounding import sum_up
-from deptriad.utils.text import BECOMES, narrow, printable, rounded_down, rounded_up, surety
+from deptriad.utils.text import (
+    BECOMES,
+    closest,
+    narrow,
+    printable,
+    rounded_down,
+    surety,
+)
 
 MOST_EPSILON = 100.0
 """More than anybody asks with: where ``largest`` ends for an attribute that is public."""
@@ -154,7 +163,9 @@ class Spent(Framed, Mapping[str, Told]):
         float
             A budget for which ``after`` says that all is kept, within 0.1 % of the largest; ``left`` if that is more.
         """
-        promise = self.promises[self[name].target]
+        if name not in self:
+            raise InvalidValue(f"there is no attribute {name!r}: {closest(name, list(self))}")
+        promise = self.promises[name]
         when = max(self.times, default=1) if time is None else time
 
         def keeps(epsilon: float) -> bool:
@@ -187,15 +198,16 @@ class Spent(Framed, Mapping[str, Told]):
         rows = [("attribute", "told", BECOMES, "by", *when[0], "sum of ε", "promise", "left")]
         for each in self.entries:
             time = (_when(each.time, each.target in self.changing),) if self.changing else ()
+            promise = self.promises[each.target]
             rows.append(
                 (
                     printable(each.target),
-                    rounded_up(each.most),
+                    up_to(each.most, promise),
                     surety(each.most),
                     each.by,
                     *time,
-                    rounded_up(each.plain),
-                    f"{self.promises[each.target]:g}",
+                    up_to(each.plain, promise),
+                    as_promised(promise),
                     rounded_down(self.left_of(each.target)),
                 )
             )
@@ -219,13 +231,17 @@ class Spent(Framed, Mapping[str, Told]):
             lines.append(
                 f"changing: {names}; all other answers stay the same; tables hold at every time"
             )
-        broken = ", ".join(map(printable, self.broken))
-        if broken:
-            return [*lines, f"BROKEN: more may have been told than was promised about {broken}"]
-        return [
-            *lines,
-            f"any further reports with ε of {rounded_down(self.left)} in all keep every promise",
-        ]
+        return [*lines, self._verdict]
+
+    @property
+    def _verdict(self) -> str:
+        if self.broken:
+            names = ", ".join(map(printable, self.broken))
+            return f"BROKEN: more may have been told than was promised about {names}"
+        if float(left := rounded_down(self.left)) > 0.0:
+            return f"any further reports with ε of {left} in all keep every promise"
+        used = ", ".join(printable(name) for name in self if self.left_of(name) <= self.left)
+        return f"nothing is left of what was promised about {used}: ask only what tells nothing about it"
 
     def __repr__(self) -> str:
         return "\n".join([*self._above(), *narrow(self._rows()), "", *self.meaning])
