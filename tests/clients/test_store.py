@@ -1,6 +1,8 @@
 import json
 import re
 import stat
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -87,6 +89,20 @@ def test_a_store_of_another_plan_is_refused_and_so_is_what_is_none(plan, url, tm
             Store.opened(tmp_path / "absent" / "r.db", plan)
     with pytest.raises(ValueError, match="expected the path of a SQLite file"):
         Store.opened("mysql://me:secret@host/x", plan)
+
+
+def test_a_store_serves_many_threads_at_once(store):
+    import sqlalchemy as sa
+
+    every = threading.Barrier(8)
+
+    def one(_):
+        with store._engine.connect() as connection:
+            every.wait(60)
+            return connection.execute(sa.text("SELECT 7")).scalar()
+
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(one, range(8))) == [7] * 8
 
 
 def test_estimates_are_those_of_the_same_reports_in_a_frame(store, plan, monkeypatch):

@@ -140,7 +140,9 @@ def _sqlite(path: Path, mode: str) -> Engine:
             )
         return own
 
-    made = sa.create_engine("sqlite://", creator=connected, hide_parameters=True)
+    # the usual pool of such a URL is one of threads: with many of them it closes connections that others are using
+    pool = sa.pool.QueuePool
+    made = sa.create_engine("sqlite://", creator=connected, poolclass=pool, hide_parameters=True)
     begin = "BEGIN IMMEDIATE" if mode == "rw" else "BEGIN"
     sa.event.listen(made, "begin", lambda connection: connection.exec_driver_sql(begin))
     return made
