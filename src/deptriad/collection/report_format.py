@@ -82,13 +82,15 @@ def read(mechanism: Mechanism, texts: NDArray[Any], name: str) -> NDArray[Any]:
     """The reports that texts spell."""
     shape, kind = mechanism._report_format
     length = 1 + 2 * mechanism.to_bytes(np.zeros((1, *shape), dtype=kind)).shape[1]
-    for place in np.flatnonzero([not isinstance(text, str) for text in texts])[:1]:
-        _refuse(texts[place], mechanism, name, length)
-    # no character of a report is beyond ASCII, and a zero after its end shows one that is too short
-    letters = np.strings.encode(texts.astype("U"), "ascii", "replace").astype(f"S{length + 1}")
-    raw = letters.view(np.uint8).reshape(len(texts), length + 1)
-    digits = _VALUES[raw[:, 1:-1]]
-    fitting = (raw[:, 0] == ord("x")) & (raw[:, -1] == 0) & (digits < 16).all(axis=1)
+    every = texts.tolist()
+    for text in every:
+        if not isinstance(text, str) or len(text) != length:
+            _refuse(text, mechanism, name, length)
+    # no character of a report is beyond ASCII; one that is becomes one that is no digit
+    letters = "".join(every).encode("ascii", "replace")
+    raw = np.frombuffer(letters, dtype=np.uint8).reshape(len(every), length)
+    digits = _VALUES[raw[:, 1:]]
+    fitting = (raw[:, 0] == ord("x")) & (digits < 16).all(axis=1)
     if not fitting.all():
         _refuse(texts[int(np.argmin(fitting))], mechanism, name, length)
     return mechanism.from_bytes((16 * digits[:, ::2] + digits[:, 1::2]).astype(np.uint8))
