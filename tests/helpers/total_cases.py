@@ -38,14 +38,14 @@ def random_tables(rng, rows, count, sizes=(1, 2, 3, 5, 14)):
 
 def plain_bounds(tables, budgets):
     """The plain bound of every ordered pair of target values."""
-    from deptriad.totals import _point_kernels, _term_kernels
+    from deptriad.totals.pair_bounds import plain_bound
 
     released = Released(Tables(tables), budgets)
-    rows = released.sources.rows
+    rows = released.tables.rows
     found = np.zeros((rows, rows))
     for x, y in itertools.permutations(range(rows), 2):
-        points = _point_kernels.all_points(released.sources, x, y)
-        found[x, y] = _term_kernels.pair_terms(points, released.epsilon, released.focus)[0]
+        points = released.tables.points.at(x, y)
+        found[x, y], _ = plain_bound(points, released.epsilon, released.focus)
     return found
 
 

@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from deptriad.totals._point_kernels import all_points, fill_points
 from deptriad.totals._term_kernels import leakage
 from deptriad.utils.arrays import Floats, Integers
 from deptriad.utils.compiled import compiled
@@ -61,19 +60,14 @@ def leakage_rows(rows, epsilon):
 
 
 @compiled(**FREE)
-def pair_leakages(sources, epsilon, focus):
-    """Σ_i L_i of every ordered pair of target values."""
-    rows = sources.rows
-    sums = np.full((rows, rows), -1.0)
-    lower, upper = np.empty(sources.width), np.empty(sources.width)
-    for x in range(rows):
-        for y in range(rows):
-            if x != y:
-                sums[x, y] = 0.0
-                for i in range(epsilon.size):
-                    count, _ = fill_points(sources, i, x, y, lower, upper)
-                    sums[x, y] += leakage(lower, upper, count, epsilon[i], focus[i])
-    return sums
+def pair_leakages(points, places, epsilon, focus, sums):
+    """Fill in Σ_i L_i of some pairs of target values."""
+    for k in range(places.size):
+        sums[k], pair = 0.0, places[k]
+        for i in range(epsilon.size):
+            lower, upper = points.lower[pair, i], points.upper[pair, i]
+            count = points.counts[pair, i]
+            sums[k] += leakage(lower, upper, count, epsilon[i], focus[i])
 
 
 @compiled(**FREE)
@@ -94,18 +88,17 @@ def _hull(lower, upper, count):
 
 
 @compiled(**FREE)
-def pair_hull(sources, x, y):
-    """The hull of each source's points for one pair."""
-    size = sources.columns.size
-    begin = np.zeros(size + 1, dtype=np.int64)
-    points = all_points(sources, x, y)
-    for i in range(size):
-        begin[i + 1] = begin[i] + _hull(points.lower[i], points.upper[i], points.counts[i])
-    return _end_to_end(points.lower, points.upper, begin)
+def pair_hull(lower, upper, counts):
+    """The hull of each source's points for one pair; the points are used up."""
+    begin = np.zeros(counts.size + 1, dtype=np.int64)
+    for i in range(counts.size):
+        begin[i + 1] = begin[i] + _hull(lower[i], upper[i], counts[i])
+    return end_to_end(lower, upper, begin)
 
 
 @compiled(**FREE)
-def _end_to_end(lower, upper, begin):
+def end_to_end(lower, upper, begin):
+    """Hulls without the room between them."""
     flat_lower, flat_upper = np.empty(begin[-1]), np.empty(begin[-1])
     for i in range(begin.size - 1):
         count = begin[i + 1] - begin[i]
@@ -115,22 +108,14 @@ def _end_to_end(lower, upper, begin):
 
 
 @compiled(**FREE)
-def whole_hull(sources):
-    """The hull of each source's points over all pairs together, which is all its leakage needs (maths §1)."""
-    rows, width = sources.rows, sources.width
-    size = sources.columns.size
-    begin = np.zeros(size + 1, dtype=np.int64)
-    all_lower, all_upper = np.empty((size, 2 * width)), np.empty((size, 2 * width))
-    lower, upper = np.empty(width), np.empty(width)
-    for i in range(size):
-        held = 0
-        for x in range(rows):
-            for y in range(rows):
-                if x != y:
-                    count, _ = fill_points(sources, i, x, y, lower, upper)
-                    held = _merged(all_lower[i], all_upper[i], held, lower, upper, count)
-        begin[i + 1] = begin[i] + held
-    return _end_to_end(all_lower, all_upper, begin)
+def add_to_hulls(lower, upper, counts, places, held_lower, held_upper, held):
+    """Add each source's points for some pairs, which are used up, to its hull of those before: a row for each."""
+    for i in range(held.size):
+        for k in range(places.size):
+            p = places[k]
+            held[i] = _merged(
+                held_lower[i], held_upper[i], held[i], lower[p, i], upper[p, i], counts[p, i]
+            )
 
 
 @compiled(**FREE)

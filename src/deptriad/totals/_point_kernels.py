@@ -9,13 +9,12 @@ B down, so that the points lie beyond those of every table within rounding of th
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 
 from deptriad.utils.arrays import Booleans, Floats, Integers
-from deptriad.utils.compiled import compiled
+from deptriad.utils.compiled import compiled, part
 from deptriad.utils.rounding import ENTRY, ROUNDOFF
 
 SLOPES = 48
@@ -37,40 +36,49 @@ class Points(NamedTuple):
     edged: Booleans
 
 
+class Pairs(NamedTuple):
+    """The points of all sources for many pairs: those of pair p and source i begin at [p, i, 0], 0 after the last."""
+
+    lower: Floats  # B
+    upper: Floats  # A
+    counts: Integers
+
+
 # --- sets one by one -------------------------------------------------------------------------------------
 
 
 @compiled()
-def slack_of(columns):
-    """Relative error granted to a sum of so many entries: their own and that of adding them."""
-    return ENTRY + (2 * columns + 8) * ROUNDOFF
+def set_points(points, i, more, less, top, low, order, whole):
+    """The points of source i, whose sets are few, for pairs of target values (more likely, less likely).
 
-
-@compiled()
-def _set_points(top, top2, low2, order, whole, lower, upper):
-    """Sets with a larger A than every set of smaller B: the objective rises with A and falls with B.
-
-    Of all sets, the empty and the full one are left out: N(S) + N(Sᶜ) = (1 + e^ε)·N(∅) in numerator and denominator
-    alike, so S or its complement does at least as well. The same holds for sets that differ from them by values of no
-    mass.
+    Sets with a larger A than every set of smaller B: the objective rises with A and falls with B. Of all sets, the
+    empty and the full one are left out: N(S) + N(Sᶜ) = (1 + e^ε)·N(∅) in numerator and denominator alike, so S or its
+    complement does at least as well. The same holds for sets that differ from them by values of no mass.
     """
-    last = top.size - 1
-    count = 0
-    for k in range(order.size):
-        s = order[k]
-        if whole and (
-            (top[s] == 0.0 and top2[s] == 0.0) or (top[last - s] == 0.0 and top2[last - s] == 0.0)
-        ):
-            continue
-        if count == 0 or top[s] > upper[count - 1]:
-            if count and low2[s] == lower[count - 1]:
-                count -= 1
-            lower[count], upper[count] = low2[s], top[s]
-            count += 1
-    return count
+    lower, upper, counts = points
+    last = top.shape[1] - 1
+    for p in range(more.size):
+        x, y = more[p], less[p]
+        count = 0
+        for k in range(order.shape[1]):
+            s = order[y, k]
+            if whole and (
+                (top[x, s] == 0.0 and top[y, s] == 0.0)
+                or (top[x, last - s] == 0.0 and top[y, last - s] == 0.0)
+            ):
+                continue
+            if count == 0 or top[x, s] > upper[p, i, count - 1]:
+                if count and low[y, s] == lower[p, i, count - 1]:
+                    count -= 1
+                lower[p, i, count], upper[p, i, count] = low[y, s], top[x, s]
+                count += 1
+        if count == 0:  # one value has all the mass: a report says nothing about this pair
+            lower[p, i, 0], upper[p, i, 0] = 0.0, 0.0
+            count = 1
+        counts[p, i] = count
 
 
-@compiled()
+@part()
 def sort_falling(keys, order):
     """Put ``order`` into the order of falling keys: by heaps, which need no more room and are never slow."""
     size = order.size
@@ -92,7 +100,13 @@ def sort_falling(keys, order):
 # --- a curve above the sets of many values ----------------------------------------------------------------------
 
 
-@compiled(**BY_ZERO)
+@part()
+def slack_of(columns):
+    """Relative error granted to a sum of so many entries: their own and that of adding them."""
+    return ENTRY + (2 * columns + 8) * ROUNDOFF
+
+
+@part(**BY_ZERO)
 def _hull_points(g, h, lower, upper):
     """Corners of the hull of all sets of two known rows: values by falling ratio g/h, from the empty set on."""
     slack = slack_of(g.size)
@@ -159,7 +173,7 @@ def slopes_of(low, high, low2, high2):
     return slopes[:count]
 
 
-@compiled(**BY_ZERO)
+@part(**BY_ZERO)
 def _box_points(low, high, low2, high2, spare, surplus, lower, upper):
     """Corners of a polygon above all sets of two box rows: where certified lines A ≤ E_γ + γB meet.
 
@@ -192,39 +206,26 @@ def _box_points(low, high, low2, high2, spare, surplus, lower, upper):
 
 
 @compiled()
-def fill_points(sources, i, x, y, lower, upper):
-    """Write down the points of source i for the pair (x, y): how many, and whether the edges between them count."""
-    columns = sources.columns[i]
-    size = sources.sets[i]
-    if size:
-        more, less = sources.set_starts[i] + x * size, sources.set_starts[i] + y * size
-        count = _set_points(
-            sources.top[more : more + size],
-            sources.top[less : less + size],
-            sources.low[less : less + size],
-            sources.order[less : less + size],
-            sources.whole[i],
-            lower,
-            upper,
+def table_points(points, i, more, less, table):
+    """The points of source i, whose values are many, for pairs of target values: corners of the hull of its sets."""
+    for p in range(more.size):
+        points.counts[p, i] = _hull_points(
+            table[more[p]], table[less[p]], points.lower[p, i], points.upper[p, i]
         )
-        if count == 0:  # one value has all the mass: a report says nothing about this pair
-            lower[0] = upper[0] = 0.0
-        return max(count, 1), False
-    more, less = sources.starts[i] + x * columns, sources.starts[i] + y * columns
-    low, high = sources.lower[more : more + columns], sources.upper[more : more + columns]
-    low2, high2 = sources.lower[less : less + columns], sources.upper[less : less + columns]
-    if math.isinf(sources.spare[i, x]):
-        return _hull_points(low, low2, lower, upper), True
-    spare, surplus = sources.spare[i, x], sources.surplus[i, y]
-    return _box_points(low, high, low2, high2, spare, surplus, lower, upper), True
 
 
 @compiled()
-def all_points(sources, x, y):
-    """The points of every source for one pair."""
-    size = sources.columns.size
-    lower, upper = np.empty((size, sources.width)), np.empty((size, sources.width))
-    counts, edged = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.bool_)
-    for i in range(size):
-        counts[i], edged[i] = fill_points(sources, i, x, y, lower[i], upper[i])
-    return Points(lower, upper, counts, edged)
+def box_points(points, i, more, less, low, high, spare, surplus):
+    """The same for a box: corners of a curve above the hull of every table in it."""
+    for p in range(more.size):
+        x, y = more[p], less[p]
+        points.counts[p, i] = _box_points(
+            low[x],
+            high[x],
+            low[y],
+            high[y],
+            spare[x],
+            surplus[y],
+            points.lower[p, i],
+            points.upper[p, i],
+        )

@@ -101,5 +101,5 @@ def proved(epsilon, a, share, points):
         n = _split(steps.edge, points, i, low, high)
         curve = Curve(low[:n], q[:n], log_q[:n], log_rest[:n], up[:n], points.edged[i])
         _weigh(a[i], steps, whole, high[:n], curve)
-        terms += largest_term(curve, epsilon[i], share[i])[0]
+        terms += largest_term(curve, epsilon[i], share[i])
     return whole + terms

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from deptriad.totals._point_kernels import BY_ZERO, Points, sort_falling
-from deptriad.totals._term_kernels import HUGE, log, log_tilt
+from deptriad.totals._term_kernels import HUGE, log, raised
 from deptriad.utils.arrays import Floats
 from deptriad.utils.compiled import compiled
 
@@ -110,7 +110,7 @@ def _worst_alone(epsilon, points, i, total):
     best, winner = -np.inf, 0
     for k in range(points.counts[i]):
         a = points.upper[i, k]
-        value = log_tilt(total, log(a), a, 0.0, True) / total - points.lower[i, k]
+        value = raised(total, log(a), a) / total - points.lower[i, k]
         if value > best:
             best, winner = value, k
     return winner

@@ -5,17 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from deptriad.curves import lines
 from deptriad.curves.leakage import leakages
-from deptriad.totals.layout import Sources, laid_out
+from deptriad.tables.table import Box
+from deptriad.totals.layout import laid_out
 from deptriad.totals.least_denominator import planes
 from deptriad.totals.proof import Form, Proof
 from deptriad.totals.shared_target import Table
 from deptriad.utils.arrays import Booleans, Floats, Integers
 from deptriad.utils.rounding import ROUNDOFF, sum_up, widening
+
+if TYPE_CHECKING:
+    from deptriad.totals.points import AllPoints
 
 FAINT_SUM = 1e-200
 """Sum of budgets above which what underflows is below the rounding that is granted anyhow."""
@@ -32,21 +37,27 @@ class Tables:
     ) -> None:
         self.tables = list(tables)
         self.free = np.array([sets is None for sets in favoured or [None] * len(self.tables)])
-        self.sources: Sources = laid_out(self.tables, favoured)
+        self.sources = laid_out(self.tables, favoured)
+        self.rows = self.tables[0].shape[0]
+
+    @cached_property
+    def points(self) -> AllPoints:
+        """The points of all sources."""
+        from deptriad.totals.points import AllPoints
+
+        return AllPoints(self.sources)
 
     @cached_property
     def distances(self) -> Floats:
         """The largest A − B for each pair of target values (row) and source (column)."""
-        from deptriad.totals import _term_kernels
-
-        return np.asarray(_term_kernels.distances(self.sources))
+        return self.points.distances()
 
 
 class Released:
     """Tables with the budgets at which their sources are released: their leakages, and ceilings of all bounds."""
 
     def __init__(self, tables: Tables, budgets: Sequence[float]) -> None:
-        self.tables, self.sources = tables, tables.sources
+        self.tables = tables
         self.epsilon = np.array(budgets, dtype=np.float64)
         self.focus = lines.inverse_gain(self.epsilon)
         # (A − B)/(1/t + B) ≤ t·(A − B); where e^ε is too large for that, no leakage is above ε
@@ -71,16 +82,23 @@ class Released:
 
         ceilings = self.sum_ceilings[:, some].sum(axis=1) * widening(2 * some.size + 16)
         places = np.argsort(-ceilings, kind="stable")
-        found = _term_kernels.largest_sum(
-            self.sources, some, self.epsilon, self.focus, most, places, ceilings
-        )
-        return float(found)
+        best = 0.0
+        for part, at, points in self.tables.points.among(places, some):
+            falling = ceilings[places[part]]
+            if falling[0] <= best:
+                break
+            best = _term_kernels.largest_sum(
+                points, at, falling, some, self.epsilon, self.focus, most, best
+            )
+        return float(best)
 
     def _leakages(self) -> Floats:
         """L of each source: from its sets, which are exact, where a box has few or a mechanism its own."""
         found = np.zeros(self.epsilon.size)
-        boxed = np.isfinite(self.sources.spare[:, 0])
-        by_sets = (self.sources.sets > 0) & (boxed | ~self.tables.free)
+        sources = self.tables.sources
+        boxed = np.array([isinstance(each.table, Box) for each in sources])
+        by_sets = np.array([each.sets is not None for each in sources])
+        by_sets &= boxed | ~self.tables.free
         for i in np.flatnonzero(by_sets):
             alone = self._largest_sum(np.array([i]), self.epsilon) * widening(16)
             found[i] = min(alone, self.epsilon[i])
@@ -133,7 +151,7 @@ def certify(
     if released.epsilon.size == 1:
         exact = min(sum_up([own, released.leakages[0]]), ceiling)
         return Proof(target, own, budgets, "one source", exact, mechanisms=mechanisms)
-    rows = released.sources.rows
+    rows = released.tables.rows
     found: dict[tuple[int, int], PairBounds] = {}
     highest = 0.0
     for place in np.argsort(-released.ceilings, kind="stable"):

@@ -14,7 +14,6 @@ import numpy as np
 
 from deptriad.curves.lines import FAINT
 from deptriad.totals import (
-    _point_kernels,
     _reference_kernels,
     _search_kernels,
     _term_kernels,
@@ -49,11 +48,11 @@ class PairBounds:
 
     def __init__(self, released: Released, x: int, y: int) -> None:
         self.released, self.epsilon = released, released.epsilon
-        self.points: Points = _point_kernels.all_points(released.sources, x, y)
-        plain, self.alone = _term_kernels.pair_terms(self.points, self.epsilon, released.focus)
+        self.points = released.tables.points.at(x, y)
+        plain, self.alone = plain_bound(self.points, self.epsilon, released.focus)
         self.total = math.fsum(self.epsilon)
         self.gain = np.maximum(self.epsilon - self.alone, 0.0)
-        self.bound = min(float(plain), self.total - float(self.gain.max()))
+        self.bound = min(plain, self.total - float(self.gain.max()))
         self.simple = True
         self.way = REFERENCE
         self.a = self.shares = np.zeros(self.epsilon.size)
@@ -155,6 +154,15 @@ class PairBounds:
             found = self._reference(kept, enough)
             if not self.bound < before:
                 return
+
+
+def plain_bound(points: Points, epsilon: Floats, focus: Floats) -> tuple[float, Floats]:
+    """The plain bound of one pair, and the leakage of each source about it."""
+    terms, alone = np.empty(epsilon.size), np.empty(epsilon.size)
+    _term_kernels.plain_terms(points, epsilon, focus, terms, alone)
+    if points.edged.any():
+        _term_kernels.plain_edges(points, epsilon, terms)
+    return float(np.cumsum(terms)[-1]), alone
 
 
 def some_points(points: Points, kept: list[int], size: int) -> Points:

@@ -16,18 +16,15 @@ import numpy as np
 from deptriad.curves import lines
 from deptriad.totals import (
     _hull_kernels,
-    _point_kernels,
     _search_kernels,
     _slope_kernels,
-    _term_kernels,
 )
 from deptriad.totals._hull_kernels import Hull, LeakageRows
 from deptriad.totals._search_kernels import Choice as Choice
 from deptriad.totals._slope_kernels import HeldRows
 from deptriad.totals.certificate import Tables, plain_ceilings
-from deptriad.totals.layout import Sources
 from deptriad.totals.least_denominator import MOST, avoiding, event_sets, nested, planes
-from deptriad.totals.pair_bounds import STEEP, feasible, worst_events
+from deptriad.totals.pair_bounds import STEEP, feasible, plain_bound, worst_events
 from deptriad.totals.shared_target import Table
 from deptriad.utils.arrays import Floats, Integers
 
@@ -57,9 +54,9 @@ class TargetSources:
     tables: Tables
 
     @property
-    def sources(self) -> Sources:
-        """The tables as the compiled loops take them."""
-        return self.tables.sources
+    def rows(self) -> int:
+        """Number of target values."""
+        return self.tables.rows
 
     @classmethod
     def of(cls, target: int, tables: Mapping[int, Table]) -> TargetSources | None:
@@ -71,19 +68,32 @@ class TargetSources:
 
     def whole_hull(self) -> Hull:
         """Points of each source over all pairs together: a row of these is the sum of the sources' leakages."""
-        hull: Hull = _hull_kernels.whole_hull(self.sources)
+        size, points = self.telling.size, self.tables.points
+        lower, upper = np.empty((2, size, 2 * points.width))
+        held = np.zeros(size, dtype=np.int64)
+        for _, places, some in points.among(np.arange(self.rows**2)):
+            used = some.lower.copy(), some.upper.copy(), some.counts
+            _hull_kernels.add_to_hulls(*used, places, lower, upper, held)
+        hull: Hull = _hull_kernels.end_to_end(lower, upper, np.append(0, np.cumsum(held)))
         return hull
 
     def pair_hull(self, x: int, y: int) -> Hull:
         """Points of each source for one pair: a row of these is the sum of the leakages about it."""
-        hull: Hull = _hull_kernels.pair_hull(self.sources, x, y)
+        points = self.tables.points.at(x, y)
+        hull: Hull = _hull_kernels.pair_hull(
+            points.lower.copy(), points.upper.copy(), points.counts
+        )
         return hull
 
     def pair_leakages(self, epsilon: Floats) -> Floats:
         """The sum of leakages about each ordered pair of target values; −1 on the diagonal."""
         budgets = epsilon[self.telling]
         focus = lines.inverse_gain(budgets)
-        return np.asarray(_hull_kernels.pair_leakages(self.sources, budgets, focus))
+        sums = np.empty(self.rows**2)
+        for part, places, points in self.tables.points.among(np.arange(sums.size)):
+            _hull_kernels.pair_leakages(points, places, budgets, focus, sums[part])
+        sums[:: self.rows + 1] = -1.0
+        return sums.reshape(self.rows, self.rows)
 
     def worst_pairs(self, epsilon: Floats, most: int) -> list[Pair]:
         """The pairs with the largest plain bounds, by falling ceilings of these, as far as ``MOST_LOOKS`` allows."""
@@ -92,13 +102,12 @@ class TargetSources:
         ceilings = plain_ceilings(self.tables, budgets)
         found: list[tuple[float, Pair]] = []
         for place in np.argsort(-ceilings, kind="stable")[:MOST_LOOKS]:
-            pair = divmod(int(place), self.sources.rows)
+            pair = divmod(int(place), self.rows)
             if len(found) >= most and ceilings[place] <= sorted(found)[-most][0]:
                 break
             if pair[0] != pair[1]:
-                points = _point_kernels.all_points(self.sources, *pair)
-                plain = _term_kernels.pair_terms(points, budgets, focus)[0]
-                found.append((float(plain), pair))
+                plain, _ = plain_bound(self.tables.points.at(*pair), budgets, focus)
+                found.append((plain, pair))
         return [pair for _, pair in sorted(found)[-most:]]
 
     def worst_joints(self, epsilon: Floats, most: int) -> list[tuple[Floats, Floats]] | None:
@@ -110,11 +119,11 @@ class TargetSources:
         ceilings, least = plain_ceilings(self.tables, budgets), planes(budgets)
         found: list[tuple[float, int, Floats, Floats]] = []
         for place in np.argsort(-ceilings, kind="stable")[:MOST_LOOKS]:
-            x, y = divmod(int(place), self.sources.rows)
+            x, y = divmod(int(place), self.rows)
             if found and ceilings[place] <= max(each[0] for each in found):
                 break
             if x != y:
-                points = _point_kernels.all_points(self.sources, x, y)
+                points = self.tables.points.at(x, y)
                 if not feasible(points, every):
                     return None
                 value, chosen = worst_events(points, every, budgets, least)
@@ -127,7 +136,7 @@ class TargetSources:
     def choice(self, epsilon: Floats, pair: Pair) -> Choice:
         """What the reference form of one pair chooses, about."""
         budgets = epsilon[self.telling]
-        points = _point_kernels.all_points(self.sources, *pair)
+        points = self.tables.points.at(*pair)
         close = CLOSE * float(budgets.sum())
         choice: Choice = _search_kernels.search(budgets, points, -np.inf, close)[1]
         return choice
@@ -168,6 +177,8 @@ class LeakageSums:
 
     def at(self, epsilon: Floats) -> Rows:
         """The sums at some budgets, those of the targets' own releases left out."""
+        if not self.target.size:
+            return _none(epsilon)
         return Rows(self.target, *_hull_kernels.leakage_rows(self.rows, epsilon))
 
 
@@ -219,6 +230,8 @@ class HeldBounds:
 
     def at(self, epsilon: Floats) -> Rows:
         """The bounds at some budgets, those of the targets' own releases left out."""
+        if not self.target.size:
+            return _none(epsilon)
         value, slope = _slope_kernels.reference_rows(self.rows, epsilon)
         self._cap(epsilon, value, slope)
         return Rows(self.target, value, slope)
@@ -230,6 +243,11 @@ class HeldBounds:
         for row in np.flatnonzero(~(value <= most)):
             value[row], slope[row] = most[row], 0.0
             slope[row, attribute[first[row] : first[row + 1]]] = 1.0
+
+
+def _none(epsilon: Floats) -> Rows:
+    """No rows, for which nothing need be compiled."""
+    return Rows(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros((0, epsilon.size)))
 
 
 def _entries(rows: list[TargetSources]) -> tuple[Integers, Integers, Integers]:
