@@ -1,4 +1,5 @@
 import json
+import socket
 import stat
 from pathlib import Path
 
@@ -58,9 +59,21 @@ def test_a_page_of_another_plan_is_refused(run, plan, tmp_path):
     assert "written for another plan: run `deptriad client` with this one" in one_line(errors)
 
 
+def test_a_port_that_is_taken_is_named(run, plan):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        code, _, errors = run("collect", "plan.json", "--port", str(port))
+    assert code == 1
+    assert f"--port {port}, where nobody can listen (Address already in use)" in one_line(errors)
+
+
 @pytest.mark.parametrize(
     "options, said",
     [
+        (
+            ("--host", "203.0.113.1"),
+            "--host is 203.0.113.1 and --port 8000, where nobody can listen",
+        ),
         (("--store", "absent/r.db"), "there is no folder absent"),
         (("--store", "http://x"), "expected the path of a SQLite file"),
         (("--page", "."), "has no survey.html"),

@@ -1,5 +1,6 @@
 """deptriad collect and invite: a service that takes reports, and who may send one."""
 
+import socket
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -87,22 +88,31 @@ def _serve(plan: Plan, store: "Store", settings: "Settings", host: str, port: in
 
     config = uvicorn.Config(
         service(plan, store, settings),
-        host=host,
-        port=port,
         log_level="error",
         access_log=False,
         proxy_headers=False,
         server_header=False,
         limit_concurrency=2000,
         timeout_graceful_shutdown=10,
-        backlog=2048,
         ws="none",
     )
-    listening = config.bind_socket()
-    listening.listen(config.backlog)  # who sends as soon as the next line is out, waits
-    where = f"http://{host}:{listening.getsockname()[1]}"
-    typer.echo(f"collecting at {where}/reports into {shown(store.url)}; Ctrl-C ends it", err=True)
-    uvicorn.Server(config).run(sockets=[listening])
+    with _listening(host, port) as listening:  # who sends as soon as the next line is out, waits
+        name = f"[{host}]" if ":" in host else host
+        where = f"http://{name}:{listening.getsockname()[1]}/reports"
+        typer.echo(f"collecting at {where} into {shown(store.url)}; Ctrl-C ends it", err=True)
+        uvicorn.Server(config).run(sockets=[listening])
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=2048)
+    except OSError as error:
+        reason = str(error.strerror or error).partition(" (")[0]
+        raise OSError(
+            f"--host is {host} and --port {port}, where nobody can listen ({reason}): choose others; port 0 is any "
+            "free one"
+        ) from None
 
 
 @app.command(
