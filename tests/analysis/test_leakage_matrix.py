@@ -24,6 +24,13 @@ def test_a_print_fits_the_terminal(monkeypatch, count, columns, lines):
     assert shown[-1].startswith(f"{count} attributes") is not whole
 
 
+def test_long_names_stay_apart_and_leave_room_for_columns(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    names = tuple(f"unmet_need_for_care_of_kind_{i}_in_last_12_months" for i in range(9))
+    head = repr(LeakageMatrix(names, np.full((9, 9), 0.5))).splitlines()[1].split()
+    assert len(set(head)) == len(head) >= 5
+
+
 def test_one_name_is_no_pair():
     for odd in ("column01", ("column01",), 3):
         with pytest.raises(ValueError, match=r"names no pair, expected a source and a target"):

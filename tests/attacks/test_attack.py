@@ -1,7 +1,9 @@
 """Attacks reach what can be known and no more, never see whom they guess, and run on everything."""
 
 import json
+import re
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -228,7 +230,8 @@ def test_other_kinds_of_frames_and_files(rng, tmp_path):
 # --- what comes out -----------------------------------------------------------------------------------------------
 
 
-def test_results_print_and_turn_into_frames_and_json(rng):
+def test_results_print_and_turn_into_frames_and_json(rng, monkeypatch):
+    monkeypatch.setenv("LINES", "24")
     found = dt.attack_all(world(600, rng), Split(SCHEMA, 3.0), rng=rng)
     one = found["a"]
     assert isinstance(one, dt.AttackResult)
@@ -251,6 +254,10 @@ def test_results_print_and_turn_into_frames_and_json(rng):
     assert facts["aia"]["macro_f1"] == found.aia
     assert [each["target"] for each in facts["targets"]] == list(NAMES)
     assert "mean (AIA)" in repr(found)
+    many = repr(AttackResults(replace(found["a"], target=f"t{place}") for place in range(29)))
+    assert "t7" in many
+    assert "t28" not in many
+    assert re.search(r"and \d+ more: to_frame\(\) has all of them\nmean \(AIA\)", many)
     with pytest.raises(KeyError, match="no attack on 'z'"):
         found["z"]
     with pytest.raises(ValueError, match="no results"):

@@ -330,6 +330,17 @@ def test_confidence_is_a_guarantee_only_with_a_schema_from_elsewhere(renamed):
     assert unknown.certainty.endswith("if the schema was fixed beforehand")
 
 
+def test_a_schema_of_many_long_questions_fits_the_screen(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("LINES", "24")
+    values = [f"an answer that is long {place}" for place in range(9)]
+    schema = dt.Schema([dt.Attribute(f"question {place}", values) for place in range(29)])
+    shown = repr(schema).splitlines()
+    assert len(shown) <= 24
+    assert max(map(len, shown)) <= 80
+    assert shown[-1] == "  and 9 more"
+
+
 def test_columns_that_name_people_are_noted():
     count = 200
     frame = pd.DataFrame(

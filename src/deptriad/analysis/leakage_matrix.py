@@ -14,7 +14,10 @@ from deptriad.curves.triad import Triad
 from deptriad.data.results import Framed
 from deptriad.utils import html_table
 from deptriad.utils.arrays import Floats
-from deptriad.utils.text import aligned, cut, place_of, printable, rounded_up
+from deptriad.utils.text import aligned, place_of, printable, rounded_up, told_apart
+
+MOST_HEAD = 12
+"""Characters of a column's name where not all columns fit."""
 
 MOST_SHOWN = 30
 """Attributes up to which a notebook shows the whole matrix, and pairs that it shows of a larger one."""
@@ -102,11 +105,15 @@ class LeakageMatrix(Framed):
     def __repr__(self) -> str:
         size, room = len(self.names), get_terminal_size()
         rows = _ends(size, max(room.lines - 6, 16))
-        names = [cut(printable(name), max(room.columns // 4, 8)) for name in self.names]
+        whole = [printable(name) for name in self.names]
+        names = heads = told_apart(whole, max(room.columns // 4, 8))
         left = room.columns - max(map(len, names)) - 4
-        wide = [max(len(name), 6) + 1 for name in names]
-        columns = _ends(size, _fitting(wide, left))
-        shown = [["", *(names[place] if place is not None else "…" for place in columns)]]
+        fitting = _fitting(heads, left)
+        if fitting < size:  # shorter heads let more columns in
+            heads = told_apart(whole, MOST_HEAD)
+            fitting = _fitting(heads, left)
+        columns = _ends(size, fitting)
+        shown = [["", *(heads[place] if place is not None else "…" for place in columns)]]
         for row in rows:
             cells = (
                 "…" if None in (row, column) else rounded_up(float(self.values[row, column]))
@@ -126,8 +133,9 @@ def _ends(size: int, most: int) -> list[Any]:
     return [*range(first), None, *range(size - last, size)]
 
 
-def _fitting(wide: Sequence[int], room: int) -> int:
+def _fitting(heads: Sequence[str], room: int) -> int:
     """How many columns fit, taken from both ends; two at least."""
+    wide = [max(len(head), 6) + 1 for head in heads]
     if sum(wide) <= room + 2:
         return len(wide)
     number = 2

@@ -277,8 +277,13 @@ class AttackResults(ByTarget[AttackResult]):
         return html_table.table(self.rows(), [first], rest, headings=len(HEADINGS))
 
     def __repr__(self) -> str:
-        first, *rest = self.notes()
-        return "\n".join([first, *self.table(get_terminal_size().columns), *rest])
+        (first, *rest), screen = self.notes(), get_terminal_size()
+        table = self.table(screen.columns)
+        around = sum(len(note) // screen.columns + 1 for note in (first, *rest))
+        most = max(screen.lines - around - len(HEADINGS) - 4, LEAST_SHOWN)
+        if (more := len(self) - most) > 0:
+            table[len(HEADINGS) + most : -1] = [f"and {more} more: to_frame() has all of them"]
+        return "\n".join([first, *table, *rest])
 
 
 def _compared(each: AttackResult | AttackResults, intervals: bool) -> tuple[str, ...]:
@@ -296,6 +301,9 @@ HEADINGS = (
     ("", "accuracy", "macro-F1", "", "", "odds", ""),
     ("target", "(commonest)", "(baseline)", "balanced", "ceiling", "allowed", "audit"),
 )
+
+LEAST_SHOWN = 8
+"""Targets that are printed on any screen."""
 
 BESIDE = ("balanced", "majority", "baseline", "ceiling")
 """Guesses beside the attack in the frame of many."""

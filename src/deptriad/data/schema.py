@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from shutil import get_terminal_size
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -16,12 +17,12 @@ from deptriad.data.attribute import Attribute
 from deptriad.data.origin import Origin
 from deptriad.utils import files
 from deptriad.utils.errors import InvalidValue, Note, Parameter
-from deptriad.utils.text import closest, place_of, printable, shortened
+from deptriad.utils.text import closest, cut, place_of, printable, shortened
 
 FORMAT, VERSION = "deptriad schema", 1
 
-MOST_SHOWN = 30
-"""Attributes that are printed."""
+LEAST_SHOWN = 18
+"""Attributes that are printed on any screen."""
 
 
 @dataclass(frozen=True)
@@ -126,11 +127,14 @@ class Schema:
         plural = "s" if len(self) > 1 else ""
         origin = f", {self.origin}" if self.origin else ""
         lines = [f"Schema of {len(self)} attribute{plural}{origin}"]
-        for each in self.attributes[:MOST_SHOWN]:
+        screen = get_terminal_size()
+        most = max(screen.lines - 4, LEAST_SHOWN)
+        for each in self.attributes[:most]:
             column = "" if each.source == each.name else f" ({printable(each.source)})"
-            lines.append(f"  {printable(each.name)}{column}: {shortened(each.values)}")
-        if len(self) > MOST_SHOWN:
-            lines.append(f"  and {len(self) - MOST_SHOWN} more")
+            line = f"  {printable(each.name)}{column}: {shortened(each.values)}"
+            lines.append(cut(line, max(screen.columns, 40)))
+        if len(self) > most:
+            lines.append(f"  and {len(self) - most} more")
         return "\n".join(lines)
 
     @classmethod

@@ -16,7 +16,7 @@ from deptriad.analysis.analyze import analyze
 from deptriad.data.results import ByTarget, columns_of
 from deptriad.tables.uncertainty import Confidence
 from deptriad.utils import html_table
-from deptriad.utils.text import BECOMES, narrow, printable, rounded_up, surety
+from deptriad.utils.text import BECOMES, on_one_screen, printable, rounded_up, surety
 
 if TYPE_CHECKING:
     from deptriad.planning.plan import Plan
@@ -84,7 +84,8 @@ class Recheck(ByTarget[Rechecked]):
         return columns_of(self.values(), (*Rechecked._fields, "holds"))
 
     def __repr__(self) -> str:
-        return "\n".join([self._title(), *narrow(self._cells())])
+        title = self._title()
+        return "\n".join([title, *on_one_screen(self._cells(), [title])])
 
     def _repr_html_(self) -> str:
         return html_table.table(self._cells(), [self._title()])

@@ -17,7 +17,7 @@ from deptriad.utils.rounding import sum_up
 from deptriad.utils.text import (
     BECOMES,
     closest,
-    narrow,
+    on_one_screen,
     printable,
     rounded_down,
     surety,
@@ -244,7 +244,8 @@ class Spent(Framed, Mapping[str, Told]):
         return f"nothing is left of what was promised about {used}: ask only what tells nothing about it"
 
     def __repr__(self) -> str:
-        return "\n".join([*self._above(), *narrow(self._rows()), "", *self.meaning])
+        above, below = self._above(), self.meaning
+        return "\n".join([*above, *on_one_screen(self._rows(), [*above, *below]), "", *below])
 
     def _repr_html_(self) -> str:
         return html_table.table(self._rows(), self._above(), below=self.meaning)

@@ -11,7 +11,7 @@ from deptriad.data.coded_records import Coded
 from deptriad.data.results import ByTarget, columns_of
 from deptriad.utils import html_table
 from deptriad.utils.progress import Progress
-from deptriad.utils.text import BECOMES, narrow, printable, surety
+from deptriad.utils.text import BECOMES, on_one_screen, printable, surety
 from deptriad.witnesses.each_target import witness_each
 
 if TYPE_CHECKING:
@@ -71,7 +71,8 @@ class Check(ByTarget[Checked]):
         return columns_of(self.values(), (*Checked._fields, "broken"))
 
     def __repr__(self) -> str:
-        return "\n".join([self._title(), *narrow(self._cells())])
+        title = self._title()
+        return "\n".join([title, *on_one_screen(self._cells(), [title])])
 
     def _repr_html_(self) -> str:
         return html_table.table(self._cells(), [self._title()])

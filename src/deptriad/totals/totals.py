@@ -15,7 +15,7 @@ from deptriad.totals.shared_target import Table, budgets_by_source, shared_targe
 from deptriad.utils import html_table
 from deptriad.utils.arrays import as_finite_budget
 from deptriad.utils.rounding import sum_up
-from deptriad.utils.text import BECOMES, narrow, printable, rounded_up, surety, times
+from deptriad.utils.text import BECOMES, on_one_screen, printable, rounded_up, surety, times
 
 
 @dataclass(frozen=True, repr=False)
@@ -221,9 +221,6 @@ PROMISES = (
     "paired and pairwise are estimates: bounds only if the other answers are independent given the target."
 )
 
-MOST_SHOWN = 30
-"""Targets that are printed."""
-
 JOINT = (
     "joint is a bound for the same reports, exact for the joint table of all that is released;\n"
     "the smaller of the two holds.\n"
@@ -279,9 +276,8 @@ class Totals(ByTarget[Total]):
         return html_table.table(rows, below=promises(self.values()).splitlines(), headings=2)
 
     def __repr__(self) -> str:
-        rows, more = self._rows(), len(self) - MOST_SHOWN
-        cut = [f"and {more} more: to_frame() has all of them"] if more > 0 else []
-        return "\n".join([promises(self.values()), "", *narrow(rows[: MOST_SHOWN + 2]), *cut])
+        above = promises(self.values()).splitlines()
+        return "\n".join([*above, "", *on_one_screen(self._rows(), above, headings=2)])
 
     def _rows(self) -> list[list[str]]:
         """Two headings, and a row for each target."""
