@@ -1,11 +1,13 @@
 """Joint: tables of several attributes, and their boxes."""
 
 import itertools
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 import deptriad as dt
+from deptriad.utils.rounding import ENTRY
 
 pd = pytest.importorskip("pandas", reason="the records are made with pandas, which is absent")
 
@@ -54,6 +56,37 @@ def test_two_names_are_the_table_of_a_pair_and_its_box(frame, options):
             box, pair = joint.box(kind, target), prior.box(source, target, kind)
             assert np.allclose(box.lower, pair.lower, rtol=1e-14, atol=1e-15)
             assert np.allclose(box.upper, pair.upper, rtol=1e-14, atol=1e-15)
+
+
+def granted(table, truth):
+    """Whether every entry is within the rounding that bounds grant it."""
+    return all(
+        abs(Fraction(entry) - exact) <= Fraction(ENTRY) * exact
+        for entry, exact in zip(table.ravel().tolist(), truth, strict=True)
+    )
+
+
+def test_many_weights_and_many_sources_are_added_up_closely():
+    """One after the other they would be off by thousands of roundings, all to one side."""
+    weights = np.broadcast_to([[0.1, 0.7], [0.3, 0.4]], (150, 90, 2, 2))
+    labels = [tuple(map(str, range(size))) for size in weights.shape]
+    joint = dt.Joint(("a", "b", "u", "x"), tuple(labels), weights.copy(), weighted=True)
+    for x, row in enumerate(weights[0, 0].T.tolist()):
+        whole = sum(map(Fraction, row)) * 150 * 90
+        assert granted(joint.given("x")[x, 3, 4], [Fraction(weight) / whole for weight in row])
+
+    counts = np.repeat([[[3, 4], [7, 9]]], 4_000, axis=0)
+    values = (("0", "1"), ("0", "1"))
+    joint = dt.Joint(("x", "u"), values, counts.sum(axis=0), by_source=counts)
+    truth = [Fraction(3, 7), Fraction(4, 7), Fraction(7, 16), Fraction(9, 16)]
+    assert granted(joint.given("x"), truth)
+
+    frame = pd.DataFrame({"x": [0, 0, 0, 1, 1], "u": [0, 1, 1, 0, 1]})
+    frame = pd.concat([frame] * 500).assign(place=np.repeat(range(500), 5))
+    schema = dt.Schema([dt.Attribute("x", (0, 1)), dt.Attribute("u", (0, 1))])
+    prior = dt.Prior.from_data(frame, schema, by="place", thin="keep")
+    table = prior.table("u", "x").table[:, :2]
+    assert granted(table, [Fraction(1, 3), Fraction(2, 3), Fraction(1, 2), Fraction(1, 2)])
 
 
 def test_boxes_of_three_hold_the_table_and_name_their_axes(frame):

@@ -211,6 +211,31 @@ def test_boxes_are_exact(rng):
         assert reported == pytest.approx(float(truth), rel=1e-9, abs=1e-12 * sum(budgets))
 
 
+def test_budgets_that_are_alike_are_exact(rng):
+    """All of four, or two and two: only how many attributes of a budget match makes a difference."""
+    for budgets in ([0.7] * 4, [0.5, 2.0, 0.5, 2.0], [400.0, 1.0, 400.0, 1.0]):
+        counts = rng.integers(0, 9, (3, 2, 2, 3, 2)) + (rng.random((3, 2, 2, 3, 2)) < 0.5)
+        box = some_box(rng, counts)
+        channels = grr_channels(counts.shape[1:], budgets)
+        truth = report_oracle.box_leakage(box.lower, box.upper, channels)
+        reported = dt.joint_leakage(box, budgets)
+        assert oracle.is_bound(reported, min(truth, sum(map(oracle.decimal, budgets))))
+        assert reported == pytest.approx(min(float(truth), sum(budgets)), rel=1e-9)
+
+
+def test_boxes_of_many_attributes(monkeypatch):
+    """Of nine attributes 10 kinds of match if budgets are alike, and 512 if all of them differ."""
+    monkeypatch.setattr("deptriad.totals.joint.MOST_LIKELIHOODS", 20_000)
+    counts = np.arange(2 * 2**8 * 3).reshape(2, *[2] * 8, 3) % 7 + 1
+    box = dt.Relative(0.1).box(counts / counts.reshape(2, -1).sum(axis=1).reshape(2, *[1] * 9))
+    assert dt.joint_leakage(counts, 0.3) < dt.joint_leakage(box, 0.3) < 2.7
+    with pytest.raises(ValueError, match="times 512 likelihoods each, are too many") as caught:
+        dt.joint_leakage(box, np.linspace(0.1, 1.0, 9))
+    assert "grr" not in str(caught.value)  # which they are
+    with pytest.raises(ValueError, match="favour fewer sets, such as mechanisms='grr', merge"):
+        dt.joint_leakage(box, 0.3, "any")
+
+
 def test_boxes_of_other_mechanisms_are_exact(rng):
     """Any set, and the staircase with its several levels."""
     for _ in range(4):
@@ -304,6 +329,18 @@ def test_attributes_that_are_not_reported_are_summed_out(rng):
         assert 0 < reported < 2.5
     assert dt.joint_leakage(counts, 0.0) == 0.0
     assert dt.joint_leakage(counts[:1], 1.0) == 0.0
+
+
+@pytest.mark.parametrize("mechanism", ["grr", "any"])
+@pytest.mark.parametrize(("cells", "first", "second"), [(32_349, 3, 5), (16_917, 3, 1)])
+def test_many_values_that_are_not_reported(cells, first, second, mechanism):
+    """Their sums are off by thousands of roundings, all to one side: what comes out is a bound all the same."""
+    table = np.empty((2, cells, 2))
+    for row, eighths in zip(table, (first, second), strict=True):
+        row[:] = np.array([eighths, 8 - eighths]) / (8 * cells)
+    few = np.array([[first, 8 - first], [second, 8 - second]])
+    truth = report_oracle.leakage(few, grr_channels((2,), [1.0]))
+    close_bound(dt.joint_leakage(table, [0.0, 1.0], mechanism), truth, 1e-9)
 
 
 def test_counts_tables_and_boxes_of_two_axes():

@@ -15,7 +15,13 @@ from deptriad.analysis.thin_targets import Thin, ThinValue, action, thin_targets
 from deptriad.data.counts import Counts
 from deptriad.data.schema import Schema, taken_as_public
 from deptriad.data.thin_values import merged
-from deptriad.tables.joint import Joint, refuse_confidence, refuse_one_source
+from deptriad.tables.joint import (
+    Joint,
+    mean_of_sources,
+    refuse_confidence,
+    refuse_one_source,
+    sums_of_rows,
+)
 from deptriad.tables.table import Box, Conditional
 from deptriad.tables.uncertainty import Absolute, Confidence, Relative, Spread, Uncertainty
 from deptriad.utils.arrays import Booleans, Floats, Integers, as_whole
@@ -204,11 +210,8 @@ class Prior:
             raise InvalidValue(
                 f"no value of {target!r} is left to protect: lower ", Parameter("min_records")
             )
-        frequencies = self._frequencies(source, target)[:, rows]
-        share = used[:, rows] / used[:, rows].sum(axis=0)
-        return Conditional(
-            np.einsum("sx,sxu->xu", share, frequencies), **self._labels(source, target, rows)
-        )
+        mean = mean_of_sources(self._frequencies(source, target)[:, rows], used[:, rows])
+        return Conditional(mean, **self._labels(source, target, rows))
 
     def box(self, source: str, target: str, uncertainty: Uncertainty) -> Box:
         """All tables that ``uncertainty`` leaves possible.
@@ -314,7 +317,7 @@ class Prior:
     def _frequencies(self, source: str, target: str) -> Floats:
         """Relative frequencies by source; rows without records are 0."""
         number = self.counts.tables(source, target).astype(np.float64)
-        sums = number.sum(axis=-1, keepdims=True)
+        sums = sums_of_rows(number)[..., None]
         return np.asarray(np.divide(number, sums, out=np.zeros(number.shape), where=sums > 0.0))
 
     def _protected(self, target: str) -> Integers:

@@ -104,8 +104,7 @@ class Joint:
         """
         used = self._used(target)
         rows = self._rows(used, target)
-        share = used[:, rows] / used[:, rows].sum(axis=0)
-        return np.asarray(np.einsum("sx,sx...->x...", share, self._frequencies(target)[:, rows]))
+        return mean_of_sources(self._frequencies(target)[:, rows], used[:, rows])
 
     def target_values(self, target: str) -> tuple[str, ...]:
         """The values of a target that have a row in ``given``, and in a box without Confidence."""
@@ -173,7 +172,7 @@ class Joint:
 
     def _sums(self, target: str) -> NDArray[Any]:
         tables = self._moved(target)
-        return np.asarray(tables.sum(axis=tuple(range(2, tables.ndim))))
+        return sums_of_rows(tables.reshape(*tables.shape[:2], -1))
 
     def _used(self, target: str) -> Booleans:
         found = self.used.get(target)
@@ -184,6 +183,23 @@ class Joint:
         tables = self._moved(target).astype(np.float64)
         sums = self._sums(target).reshape(*tables.shape[:2], *[1] * (tables.ndim - 2))
         return np.asarray(np.divide(tables, sums, out=np.zeros(tables.shape), where=sums > 0))
+
+
+def sums_of_rows(numbers: NDArray[Any]) -> NDArray[Any]:
+    """Sums along the last axis.
+
+    Of numbers that lie end to end numpy makes them pairwise, off by a few roundings however many there are; otherwise
+    one after the other, and by as many roundings as there are numbers.
+    """
+    return np.asarray(np.ascontiguousarray(numbers).sum(axis=-1))
+
+
+def mean_of_sources(frequencies: Floats, used: Booleans) -> Floats:
+    """Tables [source, target value, …] as one, [target value, …]: of each row the mean over the sources used for it."""
+    axes = [1] * (frequencies.ndim - 2)
+    chosen = np.where(used.reshape(*used.shape, *axes), frequencies, 0.0)
+    number = used.sum(axis=0).reshape(-1, *axes)
+    return np.asarray(sums_of_rows(np.moveaxis(chosen, 0, -1)) / number)
 
 
 def refuse_confidence(weighted: bool, sources: int) -> None:

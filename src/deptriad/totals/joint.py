@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deptriad.curves.leakage import leakage
-from deptriad.tables.joint import Joint
+from deptriad.tables.joint import Joint, sums_of_rows
 from deptriad.tables.joint_box import JointBox, joint_rows
 from deptriad.tables.table import Box, Conditional
 from deptriad.totals import likeliest
@@ -106,26 +106,36 @@ def _largest(known: Known, epsilon: Floats, reports: list[Replies], slack: float
     if known.certain and not large and all(each.single for each in reports):
         rows = known.lower.reshape(len(known.lower), -1)
         sizes = np.array(known.lower.shape[1:])
-        return float(separate_gains(rows, np.array([0, len(rows)]), sizes, epsilon)[0])
-    _refuse_too_many(known, reports)
+        return float(separate_gains(rows, np.array([0, len(rows)]), sizes, epsilon, slack)[0])
+    _refuse_too_many(known, epsilon, reports)
     if any(each.likelihoods is not None for each in reports):
         return likeliest.by_cells(known, epsilon, reports, slack)
     return likeliest.by_matches(known, epsilon, reports, slack, logarithms=large)
 
 
-def _refuse_too_many(known: Known, reports: list[Replies]) -> None:
+def _refuse_too_many(known: Known, epsilon: Floats, reports: list[Replies]) -> None:
     values = len(known.lower)
     number = math.prod(each.number for each in reports)
     levels = any(each.likelihoods is not None for each in reports)
-    apart = known.lower[0].size if levels else 2 ** len(reports)
+    apart = known.lower[0].size if levels else len(likeliest.kinds_of_match(epsilon))
     if number * values * apart <= MOST_LIKELIHOODS:
         return
     each = " × ".join(f"{one.number:,}" for one in reports)
+    single = all(one.single for one in reports)
+    fewer = (
+        []
+        if single
+        else [
+            "name mechanisms that favour fewer sets, such as ",
+            Parameter("mechanisms"),
+            "='grr', ",
+        ]
+    )
     raise TooManyReports(
         f"{each} = {number:,} different reports, times {values} target values, times {apart:,} likelihoods each, are "
-        f"too many to try out, expected at most {MOST_LIKELIHOODS:,}: name mechanisms that favour fewer sets, such as ",
-        Parameter("mechanisms"),
-        "='grr', merge values, or take certified totals, which need no joint table",
+        f"too many to try out, expected at most {MOST_LIKELIHOODS:,}: ",
+        *fewer,
+        "merge values, or take certified totals, which need no joint table",
     )
 
 
@@ -205,19 +215,24 @@ def rows_inside(counts: ArrayLike) -> tuple[Floats, Integers]:
     blocks = []
     for axis, size in enumerate(number.shape):
         line = [-1 if other == axis else 1 for other in range(number.ndim)]
-        sums = number.sum(axis=tuple(other for other in range(number.ndim) if other != axis))
+        sums = sums_of_rows(np.moveaxis(number, axis, 0).reshape(size, -1))
         shares = number / np.where(sums > 0.0, sums, 1.0).reshape(line)
         own = np.eye(size)[sums > 0.0].reshape(-1, *(size if n == -1 else 1 for n in line))
         blocks.append((own * shares).reshape(-1, number.size))
     return np.concatenate(blocks), np.cumsum([0, *map(len, blocks)])
 
 
-def separate_gains(table: Floats, first: Integers, sizes: Integers, epsilon: Floats) -> Floats:
-    """ln of the largest ratio of M(y | x) and M(y | x') of each target for GRR reports of all axes, rounded up."""
+def separate_gains(
+    table: Floats, first: Integers, sizes: Integers, epsilon: Floats, slack: float = 0.0
+) -> Floats:
+    """ln of the largest ratio of M(y | x) and M(y | x') of each target for GRR reports of all axes, rounded up.
+
+    ``slack`` is the relative error that the table's entries have beside the one that is always granted.
+    """
     from deptriad.totals._joint_kernels import excess_likelihoods, largest_gains
 
     operations = int(2 * sizes.sum() + 8 * sizes.size + 16)
-    slack = operations * ROUNDOFF + ENTRY
+    slack += operations * ROUNDOFF + ENTRY
     table = np.array(table)  # one that may be written to, or the loops would be compiled again
     excess = excess_likelihoods(table, sizes.astype(np.int64), np.expm1(epsilon))
     found = largest_gains(excess, first.astype(np.int64), slack, likeliest.TINY)

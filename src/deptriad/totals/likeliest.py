@@ -59,7 +59,7 @@ class Known(NamedTuple):
     def as_table(self, slack: float) -> Conditional | Box:
         """The table, or its box, with the cells of a row in a line."""
         one = self.as_one_axis()
-        if self.certain:
+        if self.certain and not slack:
             return Conditional(one.lower)
         return Box(one.lower * (1.0 - slack), np.minimum(one.upper * (1.0 + slack), 1.0))
 
@@ -75,19 +75,21 @@ class Known(NamedTuple):
 def by_matches(
     known: Known, epsilon: Floats, reports: list[Replies], slack: float, logarithms: bool
 ) -> float:
-    """The leakage where every report favours a set: what counts is the mass on each set of matching attributes.
+    """The leakage where every report favours a set: what counts is the mass on each kind of match.
 
-    Of the 2^k sets of matches the heavier have larger likelihoods, the same for all reports; the largest likelihood
+    Of the kinds of matches the heavier have larger likelihoods, the same for all reports; the largest likelihood
     fills the row from the heaviest down, the least from the lightest up.
     """
     finite = _finite(epsilon)
-    matches = sorted(itertools.product((True, False), repeat=len(reports)), key=_falling(finite))
+    matches = sorted(kinds_of_match(epsilon), key=_falling(finite))
     slack += (sum(known.lower.shape[1:]) + 8 * len(matches) + 32) * ROUNDOFF + ENTRY
     number = math.prod(each.number for each in reports)
     high, low = np.empty((len(known.lower), number)), np.empty((len(known.lower), number))
     combined = _log_sums(finite, matches) if logarithms else _sums(epsilon, matches)
     for rows, part in known.blocks(number * len(matches)):
-        above, below = (_masses(edge, reports, matches) for edge in (part.upper, part.lower))
+        above, below = (
+            _masses(edge, reports, epsilon, matches) for edge in (part.upper, part.lower)
+        )
         most = np.minimum(above, below + part.spare[:, None]) * (1.0 + slack)
         least = np.maximum(below, above * (1.0 - slack) - part.surplus[:, None]) * (1.0 - slack)
         high[rows], low[rows] = combined(np.minimum(most, 1.0)), combined(least)
@@ -99,22 +101,38 @@ def by_matches(
     return worst + 8 * slack * (float(high.max()) + 1.0)
 
 
+def kinds_of_match(epsilon: Floats) -> list[Matches]:
+    """One of each kind of match: attributes of one budget count alike, so that only how many match makes a difference.
+
+    >>> len(kinds_of_match(np.array([1.0, 2.0, 3.0]))), len(kinds_of_match(np.array([1.0, 1.0, 1.0])))
+    (8, 4)
+    """
+    every = itertools.product((True, False), repeat=len(epsilon))
+    return list({tuple(np.sort(epsilon[list(one)]).tolist()): one for one in every}.values())
+
+
 def _falling(epsilon: Floats) -> Callable[[Matches], float]:
     return lambda matches: -math.fsum(epsilon[list(matches)])
 
 
-def _masses(edge: Floats, reports: list[Replies], matches: list[Matches]) -> Floats:
-    """For all sets of matches but the last, all rows and reports: an edge summed over cells that match so or more."""
-    for each in reports:
-        inside = np.concatenate([each.listed, ~each.listed]).astype(np.float64)
-        edge = np.tensordot(edge, inside, ([1], [1]))
-    split = [size for each in reports for size in (2, each.number)]
-    axes = len(reports)
-    order = [*range(1, 2 * axes, 2), 0, *range(2, 2 * axes + 1, 2)]
-    sums = edge.reshape(len(edge), *split).transpose(order)
-    places = [sum((not one) << (axes - 1 - i) for i, one in enumerate(match)) for match in matches]
-    flat = sums.reshape(len(matches), len(edge), -1)[places[:-1]]
-    return np.asarray(np.cumsum(flat, axis=0))
+def _masses(
+    edge: Floats, reports: list[Replies], epsilon: Floats, matches: list[Matches]
+) -> Floats:
+    """For all kinds of match but the last, all rows and reports: an edge summed over cells that match so or more."""
+    budgets, alike = np.unique(epsilon, return_inverse=True)
+    of_kind = edge[
+        (None,) * len(budgets)
+    ]  # an axis for each budget: how many attributes of it match
+    for each, axis in zip(reports, alike.tolist(), strict=True):
+        sets = np.concatenate([each.listed, ~each.listed]).astype(np.float64)
+        sums = np.tensordot(of_kind, sets, ([len(budgets) + 1], [1]))
+        inside, outside = (np.moveaxis(part, axis, 0) for part in np.split(sums, 2, axis=-1))
+        # one more match, or as many as before
+        kinds = [outside[:1], inside[:-1] + outside[1:], inside[-1:]]
+        of_kind = np.concatenate([np.moveaxis(kind, 0, axis) for kind in kinds], axis)
+    counts = [[sum(epsilon[list(one)] == budget) for budget in budgets] for one in matches[:-1]]
+    flat = of_kind.reshape(*of_kind.shape[: len(budgets)], len(edge), -1)
+    return np.asarray(np.cumsum(flat[tuple(np.array(counts).T)], axis=0))
 
 
 def _sums(epsilon: Floats, matches: list[Matches]) -> Callable[[Floats], Floats]:
