@@ -57,6 +57,38 @@ def test_who_is_interrupted_while_importing_ends_without_a_word(name):
     assert done.stdout + done.stderr == ""
 
 
+AMID_AN_IMPORT = """
+import os, signal, sys
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == "duckdb":  # which a command imports when it reads a file
+            os.kill(os.getpid(), signal.{name})
+
+sys.meta_path.insert(0, Finder())
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from deptriad.cli import main
+try:
+    main(["schema", "survey.csv"])
+except SystemExit as ended:
+    print(ended.code - signal.{name}, "duckdb" in sys.modules)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_a_command_is_interrupted_when_its_imports_are_done(name, tmp_path):
+    """Modules written in C may abort the process where one of their imports is cut off."""
+    pytest.importorskip("duckdb")
+    (tmp_path / "survey.csv").write_text("a,b\n1,2\n")
+    code = AMID_AN_IMPORT.format(name=name)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert (done.stdout, done.stderr) == ("128 True\n", "")
+    assert [path.name for path in tmp_path.iterdir()] == ["survey.csv"]
+
+
 def test_importing_keeps_the_usual_handler_and_loads_no_compiler():
     """Every start waits for what the command line imports; numba alone would be a third of it."""
     code = (

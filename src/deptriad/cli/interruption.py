@@ -1,12 +1,18 @@
 """How a run ends early: Ctrl-C and SIGTERM, and an output that is closed, full, or read by nobody any more."""
 
+import _thread
 import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import TextIOWrapper
+from types import FrameType
+from typing import Any
+
+PAUSE, MOST_PAUSES = 0.05, 200
+"""Seconds between two looks at whether an import is over, and how often it is waited for."""
 
 
 @contextmanager
@@ -25,16 +31,15 @@ def at_once() -> Iterator[None]:
 
 @contextmanager
 def tidily() -> Iterator[None]:
-    """SIGTERM as an exception, so that unfinished files are removed; what cannot be printed ends in a line."""
+    """Both signals as exceptions, so that unfinished files are removed; what cannot be printed ends in a line."""
     _refuse_closed_output()
     for stream in (sys.stdout, sys.stderr):  # a terminal without Greek letters shows others instead
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
-    if _in_main_thread():
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         try:
-            yield
+            with _between_imports():
+                yield
         finally:
             sys.stdout.flush()
     except KeyboardInterrupt:
@@ -48,6 +53,51 @@ def tidily() -> Iterator[None]:
         if not told:
             print(f"deptriad: the output cannot be written: {error.strerror}", file=sys.stderr)  # noqa: T201
         raise SystemExit(1) from None
+
+
+@contextmanager
+def _between_imports() -> Iterator[None]:
+    """Ctrl-C and SIGTERM raise once no module is half imported, which some in C do not survive."""
+    usual: dict[signal.Signals, Any] = {}
+    if _in_main_thread():
+        usual[signal.SIGTERM] = signal.signal(signal.SIGTERM, _once_imported(_terminate))
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            usual[signal.SIGINT] = signal.signal(signal.SIGINT, _once_imported(_interrupt))
+    try:
+        yield
+    finally:
+        for number, handler in usual.items():
+            signal.signal(number, handler)
+
+
+def _terminate() -> None:
+    sys.exit(128 + signal.SIGTERM)
+
+
+def _interrupt() -> None:
+    raise KeyboardInterrupt
+
+
+def _once_imported(end: Callable[[], None]) -> Callable[[int, FrameType | None], None]:
+    pauses = iter(range(MOST_PAUSES))
+
+    def handler(number: int, frame: FrameType | None) -> None:
+        if not _importing(frame) or next(pauses, None) is None:
+            end()
+            return
+        again = threading.Timer(PAUSE, _thread.interrupt_main, [number])
+        again.daemon = True
+        again.start()
+
+    return handler
+
+
+def _importing(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _refuse_closed_output() -> None:
