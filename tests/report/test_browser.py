@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import deptriad as dt
+from deptriad.report import words
 from deptriad.report.content import EXPLAINED_AT
 from deptriad.report.rendering import rendered
 from deptriad.utils import colours
@@ -298,6 +299,7 @@ def made_up(number, rng):
         "records": None,
         "threshold": 10,
         "names": names,
+        "heads": names,
         "schema": [{"name": name, "kind": "text", "values": ["a", "b"]} for name in names],
         "triads": {
             "alpha": rng.uniform(2, 5, pairs).tolist(),
@@ -344,6 +346,16 @@ def test_long_names_are_cut_where_they_would_bury_the_rest(visit_of, rng):
     assert "y" * 61 not in page.locator("#why").inner_text()
     assert "x" * 2000 in page.locator("#schema").inner_text()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_names_that_begin_alike_are_told_apart_beside_the_matrix(visit_of, rng):
+    content = made_up(3, rng)
+    names = ["sex", *(f"unmet_need_for_{kind}_care" for kind in ("medical", "dental"))]
+    page = visit_of(content | {"names": names, "heads": words.heads(names)})
+    for place in ("#matrix tbody th", "#matrix thead th:not(.corner)"):
+        found = page.locator(place)
+        assert found.all_inner_texts() == ["sex", "unme…medical…", "unme…dental_…"]
+        assert [each.get_attribute("aria-label") for each in found.all()] == names
 
 
 def test_names_from_right_to_left_keep_the_order_of_a_pair(visit_of, rng):

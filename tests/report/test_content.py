@@ -57,7 +57,18 @@ def test_a_loaded_analysis_has_no_tables_to_plan_with(analysis, tmp_path):
 
 
 KEYS = {
-    *("made", "file", "records", "threshold", "names", "schema", "triads", "curves", "explained"),
+    *(
+        "made",
+        "file",
+        "records",
+        "threshold",
+        "names",
+        "heads",
+        "schema",
+        "triads",
+        "curves",
+        "explained",
+    ),
     *(
         "promises",
         "asked",

@@ -121,16 +121,16 @@
     $("pairs").classList.toggle("broad", n > BESIDE);
     const corner = el("th", { class: "corner", scope: "col" }, "about →", el("br"), "released ↓");
     const top = el("tr", { role: "row" }, corner);
-    names.forEach((text) => {
-      const label = el("span", {}, text);
-      const head = el("th", { scope: "col", role: "columnheader" }, label);
+    names.forEach((text, i) => {
+      const label = el("span", {}, data.heads[i]);
+      const head = el("th", { scope: "col", role: "columnheader", "aria-label": text }, label);
       head.title = text;
       heads.column.push(head);
       top.append(head);
     });
     const body = el("tbody", { role: "rowgroup" });
     for (let source = 0; source < n; source++) {
-      const head = el("th", { scope: "row", role: "rowheader" }, names[source]);
+      const head = el("th", { scope: "row", role: "rowheader", "aria-label": names[source] }, data.heads[source]);
       head.title = names[source];
       heads.row.push(head);
       const row = el("tr", { role: "row" }, head);

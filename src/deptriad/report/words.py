@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
 from deptriad.analysis.analysis import Analysis
 from deptriad.analysis.prior import Prior
 from deptriad.tables import uncertainty
 from deptriad.tables.uncertainty import Confidence
-from deptriad.utils.text import printable
+from deptriad.utils.text import printable, told_apart
 
 ALLOWED_FOR = {
     "Relative": "tables somewhat unlike the data’s",
@@ -15,6 +18,9 @@ ALLOWED_FOR = {
     "Confidence": "chance in who was asked",
 }
 """What each kind of uncertainty is about."""
+
+SEEN = 13
+"""Characters of a name that the matrix shows on the smallest screen."""
 
 MOST_CHANGES = 200
 """Thin values that are listed one by one."""
@@ -27,6 +33,17 @@ def label(text: str) -> str:
     ('age', '“ ”')
     """
     return printable(text) if text.strip() else f"“{printable(text)}”"
+
+
+def heads(names: Sequence[str]) -> list[str]:
+    """Names over a matrix, which shows their beginnings: those that begin alike show where they differ.
+
+    >>> heads(["legal_marital_status", "unmet_need_for_medical_care", "unmet_need_for_dental_care"])
+    ['legal_marital_status', 'unme…medical…', 'unme…dental_…']
+    """
+    seen = Counter(name[:SEEN] for name in names)
+    apart = zip(names, told_apart(names, SEEN), strict=True)
+    return [short if seen[name[:SEEN]] > 1 else name for name, short in apart]
 
 
 def count(number: int, threshold: int) -> str:
