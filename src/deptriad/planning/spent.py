@@ -224,8 +224,11 @@ class Spent(Framed, Mapping[str, Told]):
         """What the bounds take for granted, and what may still be asked, in words."""
         used = dict.fromkeys(each.by for each in self.entries)
         lines = [MEANING[by] for by in used if MEANING[by]]
-        if self.certainty and {"joint", "certified", "chain, anew"} & set(used):
+        by_tables = bool({"joint", "certified", "chain, anew"} & set(used))
+        if self.certainty and by_tables:
             lines.append(self.certainty)
+        if by_tables and self.asked > 1 and not self.changing:
+            lines.append("answers stay the same from one collection to the next")
         if self.changing:
             names = ", ".join(map(printable, self.changing))
             lines.append(
