@@ -159,7 +159,7 @@ def test_what_cannot_be_learnt():
         dt.Prior.from_reports(simulate(drawn(100, rng), one, rng), one)
     split = Split(SCHEMA, 3.0)
     prior = dt.Prior.from_reports(simulate(drawn(100, rng), split, rng), split)
-    with pytest.raises(ValueError, match="Spread needs several sources"):
+    with pytest.raises(ValueError, match="Spread needs several groups"):
         prior.box("a", "b", dt.Spread())
     with pytest.raises(ValueError, match="expected two attributes"):
         prior.table("a", "a")

@@ -99,7 +99,7 @@ def test_what_makes_no_sense_is_refused(change, said):
 
 def test_without_records_there_are_no_halves():
     prior = dt.Prior.from_counts(dt.Counts.from_data(people(60), SCHEMA), min_records=1)
-    with pytest.raises(ValueError, match="no records of one source"):
+    with pytest.raises(ValueError, match="no records of one group"):
         dt.calibrate(dt.analyze(prior), 2.0, halves=1)
     with pytest.raises(ValueError, match="expected an Analysis"):
         dt.calibrate(people(60), 2.0, halves=1)

@@ -136,7 +136,7 @@ def test_refusals_say_what_to_do(frame):
         weighted.joint(["a", "b", "c"]).box(dt.Confidence(), "a")
     with pytest.raises(ValueError, match="one population"):
         prior_of(frame, by="state").joint(["a", "b", "c"]).box(dt.Confidence(), "a")
-    with pytest.raises(ValueError, match="several sources"):
+    with pytest.raises(ValueError, match="several groups"):
         plain.joint(["a", "b", "c"]).box(dt.Spread(), "a")
     with pytest.raises(ValueError, match="two attributes"):
         plain.joint(["a"]).box(dt.Relative(0.1), "a")

@@ -34,7 +34,7 @@ def analyze(
     prior
         Tables of all ordered pairs.
     uncertainty
-        How far the truth may lie from them: None takes them as they are; Relative, Absolute, Spread (several sources)
+        How far the truth may lie from them: None takes them as they are; Relative, Absolute, Spread (several groups)
         or Confidence (counts of a sample), whose level then holds for all tables at once.
     progress
         Called with the number of pairs done, and of all pairs.

@@ -106,10 +106,10 @@ class Prior:
         Parameters
         ----------
         counts
-            Counts of one source or of several.
+            Counts of one group or of several.
         min_records
             With fewer records a target value is thin: its row of every table is hardly known. Where there are several
-            sources, at least two of them must have so many.
+            groups, at least two of them must have so many.
         thin
             "keep" keeps thin values with a warning; "merge" counts them as (other), or with a neighbouring bin, in the
             schema too; "drop" leaves them out as values to protect. ``prior.thin`` lists them in any case. An (other)
@@ -186,7 +186,7 @@ class Prior:
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Where the data comes from; one source unless it was counted by a column."""
+        """The groups that the data was counted by; one unless it was counted by a column."""
         return self.counts.sources
 
     @property
@@ -270,7 +270,7 @@ class Prior:
         return [self._joint(names, counts) for names, counts in zip(tables, found, strict=True)]
 
     def _joint(self, names: Sequence[str], counts: NDArray[Any]) -> Joint:
-        """Of counts with a first axis for the sources."""
+        """Of counts with a first axis for the groups."""
         return Joint(
             tuple(names),
             tuple(self.schema[name].values for name in names),
@@ -300,7 +300,7 @@ class Prior:
         lower, upper = np.zeros(frequencies.shape[1:]), np.ones(frequencies.shape[1:])
         for place, row in enumerate(rows):
             some = frequencies[used[:, row], place]
-            if len(some) > 1:  # what only one source knows is taken as wholly uncertain
+            if len(some) > 1:  # what only one group knows is taken as wholly uncertain
                 box = uncertainty.box([table[None] for table in some])
                 lower[place], upper[place] = box.lower[0], box.upper[0]
         return Box(lower, upper, **labels)
@@ -315,7 +315,7 @@ class Prior:
         }
 
     def _frequencies(self, source: str, target: str) -> Floats:
-        """Relative frequencies by source; rows without records are 0."""
+        """Relative frequencies by group; rows without records are 0."""
         number = self.counts.tables(source, target).astype(np.float64)
         sums = sums_of_rows(number)[..., None]
         return np.asarray(np.divide(number, sums, out=np.zeros(number.shape), where=sums > 0.0))
@@ -334,9 +334,9 @@ class Prior:
 
     @cached_property
     def _used(self) -> dict[str, Booleans]:
-        """By attribute: which sources a value's row is taken from.
+        """By attribute: which groups a value's row is taken from.
 
-        Those with enough records if there are two of them, or one where there is one source; else all that have any.
+        Those with enough records if there are two of them, or one where there is one group; else all that have any.
         """
         used = {}
         for name in self.names:

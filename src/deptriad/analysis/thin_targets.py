@@ -63,7 +63,7 @@ def warn_of(values: Sequence[ThinValue], min_records: int, several: bool) -> Non
     more = f" and {len(values) - 10} more" if len(values) > 10 else ""
     one = len(values) == 1
     number = "1 target value has" if one else f"{len(values)} target values have"
-    sources = " in all sources, or in all but one" if several else ""
+    sources = " in all groups, or in all but one" if several else ""
     said = (
         f"{number} fewer than {min_records} records{sources}, too few to know {'its' if one else 'their'} "
         f"tables by: {shown}{more}; merge or drop them with "

@@ -55,7 +55,9 @@ PlanFile = Annotated[
     Path, typer.Argument(help="A plan that `deptriad calibrate` wrote.", metavar="PLAN")
 ]
 SchemaFile = Annotated[Path | None, file("The schema of DATA; inferred from it without one.")]
-By = Annotated[str | None, column("Column whose values are separate sources, such as a state.")]
+By = Annotated[
+    str | None, column("Column whose values are groups with tables of their own, such as a state.")
+]
 Weight = Annotated[str | None, column("Column of survey weights.")]
 Query = Annotated[
     str | None,

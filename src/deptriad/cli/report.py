@@ -64,7 +64,7 @@ def _report(
     others = None if promises is None else _numbers(promises)
     refuse_place(out, "--out", data, schema, force=force, folders=True)
     found = analysed(data, schema, by, weight, query, how_sure, min_records, thin)
-    # tables of several sources are their mean, which no records belong to
+    # tables of several groups are their mean, which no records belong to
     records = None if by or is_counts(data) else readers.opened(data, query, found.schema)
     made = write(
         found,

@@ -95,7 +95,7 @@ class ReportsPrior(Prior):
         return Conditional.from_counts(shares[rows], **self._labels(source, target, rows))
 
     def _spread_box(self, source: str, target: str, uncertainty: Spread) -> Box:
-        said = "Spread needs several sources, and reports are one: use Confidence, or Relative"
+        said = "Spread needs several groups, and reports are one: use Confidence, or Relative"
         raise ValueError(said)
 
     def _confidence_box(self, source: str, target: str, uncertainty: Confidence) -> Box:

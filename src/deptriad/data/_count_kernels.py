@@ -1,4 +1,4 @@
-"""The compiled loop that counts by source and weight: codes of a batch in, contingency tables of all pairs out.
+"""The compiled loop that counts by group and weight: codes of a batch in, contingency tables of all pairs out.
 
 Codes lie attribute by attribute, so that a pair reads two short runs of memory. Each pair owns its cells, so threads
 share the pairs and nothing else. Tables are laid end to end: all single attributes, then all pairs i < j.
@@ -29,7 +29,7 @@ class Pairs(NamedTuple):
 
 @compiled()
 def _weighted_pairs(codes, pairs, sources, weight, records, weights, start, stop):
-    """Records by source, and their weights where there are any."""
+    """Records by group, and their weights where there are any."""
     weighted = weight.size > 0
     for pair in range(start, stop):
         first, second = codes[pairs.firsts[pair]], codes[pairs.seconds[pair]]
@@ -49,7 +49,7 @@ def count_weighted(
     records: Integers,
     weights: Floats,
 ) -> None:
-    """Add a batch to the cells of every pair of its source, and its weights likewise."""
+    """Add a batch to the cells of every pair of its group, and its weights likewise."""
     count = pairs.firsts.size
     arguments = codes, pairs, sources, weight, records, weights
     in_blocks(_weighted_pairs, count, codes.shape[1] * count, *arguments)

@@ -26,7 +26,7 @@ from deptriad.utils.errors import InvalidValue, Parameter
 from deptriad.utils.progress import Progress
 
 MOST_CELLS = 1 << 27
-"""Cells of all tables of all sources together: 1 GiB of counts."""
+"""Cells of all tables of all groups together: 1 GiB of counts."""
 
 
 def counted(
@@ -36,7 +36,7 @@ def counted(
     by: str | None,
     progress: Progress | None,
 ) -> tuple[tuple[str, ...], Integers, Floats | None]:
-    """The names of the sources, in order; and for each of them the cells of all tables and the sums of weights."""
+    """The names of the groups, in order; and for each of them the cells of all tables and the sums of weights."""
     sources = sources_of(frame, by)
     names = sources.values if sources else (ALL,)
     count = Counter(Layout(schema.sizes), len(names), sources is not None, weight is not None)
@@ -59,7 +59,7 @@ def counted(
         )
     if refused[3, 0]:
         raise ValueError(
-            f"{refused[3, 0]:,} values of {by!r} were not there when the sources were looked up: the data changes "
+            f"{refused[3, 0]:,} values of {by!r} were not there when the groups were looked up: the data changes "
             "while it is read, as a query with random() does; make a copy first"
         )
     # in which sums of counts have them, too
@@ -78,13 +78,13 @@ def _refuse_size(schema: Schema, cells: int) -> None:
 
 
 def sources_of(frame: Frame, by: str | None) -> Attribute | None:
-    """The values of the column that tells sources apart, as an attribute."""
+    """The values of the column that tells groups apart, as an attribute."""
     if by is None:
         return None
     column = next(count_values(frame, [by]))
     if column.trouble or not column.values:
         raise ValueError(
-            f"column {by!r} cannot tell sources apart: {column.trouble or 'all its values are missing'}"
+            f"column {by!r} cannot tell groups apart: {column.trouble or 'all its values are missing'}"
         )
     return Attribute(by, sorted(column.values), missing=column.policy)
 
@@ -145,7 +145,7 @@ class Counter:
         _joint_kernels.add_pairs(cells, cover.starts[tables], spans, self.layout.starts, records)
 
     def nothing(self) -> tuple[Integers, Floats, Integers]:
-        """No records and no weights; and no refused values: undeclared, missing, bad weights, unknown sources."""
+        """No records and no weights; and no refused values: undeclared, missing, bad weights, unknown groups."""
         cells = self.sources, self.layout.cells
         refused = np.zeros((4, len(self.layout.sizes)), dtype=np.int64)
         return np.zeros(cells, np.int64), np.zeros(cells if self.weighted else (0, 0)), refused

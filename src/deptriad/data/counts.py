@@ -34,7 +34,7 @@ DAMAGE = (zipfile.BadZipFile, zlib.error, KeyError, EOFError, TypeError, Attribu
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Counts:
-    """How many records have each value, and each pair of values of two attributes; by source where there are several.
+    """How many records have each value, and each pair of values of two attributes; by group where there are several.
 
     Counts add up, so they can be made in pieces, on many machines or day by day. They hold no record, yet small
     counts may still point to a person: treat them as you would treat the data.
@@ -102,7 +102,7 @@ class Counts:
         weight
             A column of survey weights; numbers of records are kept beside the sums of weights.
         by
-            A column such as the state: each of its values becomes a source with counts of its own.
+            A column such as the state: each of its values becomes a group with counts of its own.
         query
             SQL over a file, whose rows are called ``data``.
         progress
@@ -145,7 +145,7 @@ class Counts:
         return int(self.layout.single(self.cells, 0).sum())
 
     def table(self, source: str, target: str, weighted: bool = True) -> NDArray[Any]:
-        """Counts of two attributes over all sources.
+        """Counts of two attributes over all groups.
 
         Parameters
         ----------
@@ -162,7 +162,7 @@ class Counts:
         return np.asarray(self.tables(source, target, weighted).sum(axis=0))
 
     def tables(self, source: str, target: str, weighted: bool = True) -> NDArray[Any]:
-        """The same for each of ``sources``, along the first axis; a view that cannot be written to."""
+        """The same for each group of ``sources``, along the first axis; a view that cannot be written to."""
         rows, columns = self.schema.index(target), self.schema.index(source)
         if rows == columns:
             raise ValueError(f"source and target are both {source!r}, expected two attributes")
@@ -173,7 +173,7 @@ class Counts:
         return np.asarray(self.singles(name, weighted).sum(axis=0))
 
     def singles(self, name: str, weighted: bool = True) -> NDArray[Any]:
-        """The same for each of ``sources``, along the first axis; a view that cannot be written to."""
+        """The same for each group of ``sources``, along the first axis; a view that cannot be written to."""
         return self.layout.single(self._numbers(weighted), self.schema.index(name))
 
     def _numbers(self, weighted: bool) -> NDArray[Any]:
@@ -231,12 +231,12 @@ class Counts:
     @property
     def summary(self) -> str:
         """How much was counted, in a few words."""
-        by = "" if self.sources == (ALL,) else f", {len(self.sources)} sources"
+        by = "" if self.sources == (ALL,) else f", {len(self.sources)} groups"
         weights = ", weighted" if self.weighted else ""
         return f"{self.records:,} records, {len(self.schema)} attributes{by}{weights}"
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write an .npz file: the schema and the sources as JSON, the counts as arrays; no pickle."""
+        """Write an .npz file: the schema and the groups as JSON, the counts as arrays; no pickle."""
         about = {
             "format": FORMAT,
             "version": VERSIONS[self.joint is not None],

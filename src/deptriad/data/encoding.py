@@ -118,7 +118,7 @@ def is_empty(frame: Frame, attribute: Attribute, dtype: Any) -> bool:
 
 @dataclass(frozen=True)
 class Encoder:
-    """From a frame to one of codes: the schema's attributes in order, then the source's code and the weight."""
+    """From a frame to one of codes: the schema's attributes in order, then the group's code and the weight."""
 
     schema: Schema
     by: Attribute | None = None

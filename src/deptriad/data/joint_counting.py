@@ -47,7 +47,7 @@ class Records:
         return True
 
     def joints(self, wanted: Sequence[Sequence[str]]) -> list[NDArray[Any]]:
-        """Counts of each list of attributes: an axis for the sources, and one for each attribute in the order given.
+        """Counts of each list of attributes: an axis for the groups, and one for each attribute in the order given.
 
         Raises
         ------
@@ -63,7 +63,7 @@ class Records:
                 raise ValueError(f"a joint table of {list(names)}, expected different attributes")
         self._refuse_size(asked)
         used = sorted({place for places in asked for place in places})
-        if self._by:  # the source is one more attribute, and the first axis of every table
+        if self._by:  # the group is one more attribute, and the first axis of every table
             used = [*used, len(schema)]
         axes = [[used.index(place) for place in places] for places in asked]
         axes = [[len(used) - 1, *places] for places in axes] if self._by else axes
@@ -126,7 +126,7 @@ class Records:
     def kept(self) -> tuple[NDArray[Any], Floats] | None:
         """The codes of all records, attribute by attribute, and their weights (1 each without), if they are kept here.
 
-        None where they are not to be had in little room, or come from several sources.
+        None where they are not to be had in little room, or come from several groups.
         """
         if not self._keeps or self._by:
             return None
@@ -146,7 +146,7 @@ class Records:
 
     @cached_property
     def _codes(self) -> tuple[NDArray[Any], Floats]:
-        """The codes of all records, attribute by attribute, then those of the sources; and the weights."""
+        """The codes of all records, attribute by attribute, then those of the groups; and the weights."""
         schema = self.counts.schema
         number = len(schema) + (self._by is not None)
         parts = list(coded(self.frame, Encoder(schema, self._by, self.weight)))

@@ -32,7 +32,7 @@ class JointCounts:
     sets
         The places of the attributes of each table, in order.
     tables
-        Counts or sums of weights: the first axis for the sources, then one for each attribute.
+        Counts or sums of weights: the first axis for the groups, then one for each attribute.
     """
 
     schema: Schema
@@ -57,7 +57,7 @@ class JointCounts:
         return self._home([self.schema.index(name) for name in names]) is not None
 
     def joints(self, wanted: Sequence[Sequence[str]]) -> list[NDArray[Any]]:
-        """Counts of each list of attributes: an axis for the sources, and one for each attribute in the order given."""
+        """Counts of each list of attributes: an axis for the groups, and one for each attribute in the order given."""
         return [self._joint(names) for names in wanted]
 
     def _joint(self, names: Sequence[str]) -> NDArray[Any]:
@@ -70,7 +70,7 @@ class JointCounts:
                 f"the counts that were kept have no joint table of {', '.join(names)}, only smaller ones: keep more "
                 "cells, or use the records"
             )
-        # the axis of the sources comes first, and stays
+        # the axis of the groups comes first, and stays
         axes = (-1, *self.sets[home])
         return read_off(self.tables[home], axes, (-1, *places))
 
@@ -94,7 +94,7 @@ class JointCounts:
     def plus(
         self, other: JointCounts | None, own: Sequence[int], more: Sequence[int], of: int
     ) -> JointCounts | None:
-        """Both added up, each with its own sources among so many; None where they have other tables."""
+        """Both added up, each with its own groups among so many; None where they have other tables."""
         if other is None or other.sets != self.sets:
             return None
         tables = []

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from deptriad.utils.arrays import Integers
 
 ALL = "all"
-"""The one source of tables that were not counted by source."""
+"""The one group of tables that were not counted by group."""
 
 
 @dataclass(frozen=True)

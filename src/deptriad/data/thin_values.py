@@ -52,7 +52,7 @@ def _joined(place: Integers, before: Attribute, after: Attribute) -> list[int]:
 
 
 def thin_of(records: NDArray[Any], min_records: int) -> NDArray[np.bool_]:
-    """Which values (columns) have too few records, given those of each source (rows): two sources must have enough."""
+    """Which values (columns) have too few records, given those of each group (rows): two groups must have enough."""
     return np.asarray((records >= min_records).sum(axis=0) < min(2, len(records)))
 
 

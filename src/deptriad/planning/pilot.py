@@ -173,7 +173,7 @@ def _halves(analysis: Analysis | Schema, times: int) -> Iterator[tuple[Prior, Pr
         raise InvalidValue(
             *(
                 Parameter("halves"),
-                f" is {times}, but there are no records of one source to halve ",
+                f" is {times}, but there are no records of one group to halve ",
             ),
             "in memory: make the prior with Prior.from_data of a local frame or a file, and without by=",
         )

@@ -68,7 +68,7 @@ class Plan:
     users
         How many are to answer.
     facts
-        About the prior: how many sources, whether weighted, what was done about thin values; what ``pilot`` found.
+        About the prior: how many groups, whether weighted, what was done about thin values; what ``pilot`` found.
     marginals, weights
         What the views were chosen for, and how much each of these marginals matters.
     optimality

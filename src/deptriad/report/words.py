@@ -14,7 +14,7 @@ from deptriad.utils.text import printable, told_apart
 ALLOWED_FOR = {
     "Relative": "tables somewhat unlike the data’s",
     "Absolute": "tables somewhat unlike the data’s",
-    "Spread": "differences between sources",
+    "Spread": "differences between groups",
     "Confidence": "chance in who was asked",
 }
 """What each kind of uncertainty is about."""
@@ -108,7 +108,7 @@ def caveats(analysis: Analysis) -> list[str]:
         found.append("Records were weighted.")
     if (sources := facts.get("sources", 1)) > 1:
         found.append(
-            f"The data comes from {sources} sources; tables are their mean. No records have just these, so that "
+            f"The data comes from {sources} groups; tables are their mean. No records have just these, so that "
             "nothing is shown as attained."
         )
     if analysis.prior is None:

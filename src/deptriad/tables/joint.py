@@ -40,7 +40,7 @@ class Joint:
         An axis for each name, in their order, and along it the values in the order of the schema: numbers of records,
         or sums of their weights.
     by_source
-        The same for each source along a further first axis, where the data was counted by source.
+        The same for each group along a further first axis, where the data was counted by group.
     protected, used
         By name: which values are to be protected, and which sources (rows) tell about a value (columns). By default all
         values, and all that have records.
@@ -90,7 +90,7 @@ class Joint:
         return f"Joint({' × '.join(map(printable, self.names))}, {sizes}, {much})"
 
     def given(self, target: str) -> Floats:
-        """p(rest | target): relative frequencies, or their mean over the sources.
+        """p(rest | target): relative frequencies, or their mean over the groups.
 
         Parameters
         ----------
@@ -141,7 +141,7 @@ class Joint:
         )
 
     def _spread(self, target: str, uncertainty: Spread) -> Floats:
-        """How far the sources differ; what only one of them knows is taken as wholly uncertain."""
+        """How far the groups differ; what only one of them knows is taken as wholly uncertain."""
         used, frequencies = self._used(target), self._frequencies(target)
         rows = self._rows(used, target)
         spread = np.ones((rows.size, *frequencies.shape[2:]))
@@ -158,7 +158,7 @@ class Joint:
         return place_of(target, self.names)
 
     def _rows(self, used: Booleans, target: str) -> Integers:
-        """The target's values that any source tells about."""
+        """The target's values that any group tells about."""
         if not used.any():
             raise InvalidValue(
                 f"no value of {target!r} is left to protect: lower ", Parameter("min_records")
@@ -166,7 +166,7 @@ class Joint:
         return np.flatnonzero(used.any(axis=0))
 
     def _moved(self, target: str) -> NDArray[Any]:
-        """Counts with the sources along the first axis and the target along the second."""
+        """Counts with the groups along the first axis and the target along the second."""
         tables = self.counts[None] if self.by_source is None else self.by_source
         return np.moveaxis(tables, 1 + self._axis(target), 1)
 
@@ -179,7 +179,7 @@ class Joint:
         return self._sums(target) > 0 if found is None else found
 
     def _frequencies(self, target: str) -> Floats:
-        """By source; rows without records are 0."""
+        """By group; rows without records are 0."""
         tables = self._moved(target).astype(np.float64)
         sums = self._sums(target).reshape(*tables.shape[:2], *[1] * (tables.ndim - 2))
         return np.asarray(np.divide(tables, sums, out=np.zeros(tables.shape), where=sums > 0))
@@ -195,7 +195,7 @@ def sums_of_rows(numbers: NDArray[Any]) -> NDArray[Any]:
 
 
 def mean_of_sources(frequencies: Floats, used: Booleans) -> Floats:
-    """Tables [source, target value, …] as one, [target value, …]: of each row the mean over the sources used for it."""
+    """Tables [source, target value, …] as one, [target value, …]: of each row the mean over the groups used for it."""
     axes = [1] * (frequencies.ndim - 2)
     chosen = np.where(used.reshape(*used.shape, *axes), frequencies, 0.0)
     number = used.sum(axis=0).reshape(-1, *axes)
@@ -212,16 +212,16 @@ def refuse_confidence(weighted: bool, sources: int) -> None:
     if sources > 1:
         raise InvalidValue(
             Parameter("Confidence"),
-            f" is for records of one population, and there are {sources} sources: use ",
+            f" is for records of one population, and there are {sources} groups: use ",
             *(Parameter("Spread"), ", or make the prior without ", Parameter("by", "")),
         )
 
 
 def refuse_one_source(sources: int) -> None:
-    """Spread is between sources."""
+    """Spread is between groups."""
     if sources < 2:
         raise InvalidValue(
-            *(Parameter("Spread"), " needs several sources, and there is one: pass "),
+            *(Parameter("Spread"), " needs several groups, and there is one: pass "),
             *(Parameter("by", ""), " and the column that tells them apart, or use "),
             *(Parameter("Relative"), " or ", Parameter("Confidence")),
         )

@@ -20,7 +20,7 @@ from deptriad.utils.rounding import ROUNDOFF
 class Relative:
     """Every entry may be off by a share of itself: Δ = margin · P. Zeros stay zero.
 
-    An assumption, not a guarantee; the paper advises 0.1 to 0.2 where one source is all there is.
+    An assumption, not a guarantee; the paper advises 0.1 to 0.2 where one group is all there is.
 
     Examples
     --------
@@ -289,7 +289,7 @@ def in_words(uncertainty: Uncertainty, chosen: bool | None = None) -> str:
     'every entry may be off by 10 % of itself (an assumption)'
     """
     if isinstance(uncertainty, Spread):
-        return f"tables may differ as the sources do ({uncertainty.kind}; an assumption)"
+        return f"tables may differ as the groups do ({uncertainty.kind}; an assumption)"
     if isinstance(uncertainty, Confidence):
         level = f"covered with probability {uncertainty.level:g}"
         if chosen:
