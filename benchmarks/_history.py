@@ -46,6 +46,12 @@ def best(action: Callable[[], object], repeats: int = 3) -> float:
     return min(seconds(action) for _ in range(repeats))
 
 
+def peak_mib() -> float:
+    """The most memory that this process held. What ``resource`` tells is at least what its parent held at the start."""
+    lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 2**10
+
+
 def add(
     benchmark: str, figures: Mapping[str, Any], goals: Mapping[str, Goal | None] | None = None
 ) -> None:

@@ -24,10 +24,11 @@ import deptriad as dt
 CLUSTERS = ("Dask, 2 processes", "Spark, local[2]")
 
 PROBE = """
-import json, resource, sys, time, warnings
+import json, sys, time, warnings
 sys.path.insert(0, {here!r})
 warnings.simplefilter("ignore")
 import deptriad as dt
+from _history import peak_mib
 from data import ENGINES
 from pathlib import Path
 if __name__ == "__main__":
@@ -39,8 +40,7 @@ if __name__ == "__main__":
     counted = time.perf_counter()
     found = dt.Schema.infer(frame)
     inferred = time.perf_counter()
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
-    print(json.dumps([counted - start, inferred - counted, peak, counts.records, len(found)]))
+    print(json.dumps([counted - start, inferred - counted, peak_mib(), counts.records, len(found)]))
 """
 
 

@@ -27,6 +27,7 @@ from deptriad.collection.sample import Sample
 from deptriad.collection.simulation import simulate
 from deptriad.collection.split import Split
 
+HERE = str(Path(__file__).parent)
 RECORDS = 3_000_000
 SIZES = (2, 2, 5, 9, 4, 7, 12, 30)
 GOALS = {f"file {name}, seconds": at_most(10.0) for name in ("grr", "auto")}
@@ -42,13 +43,15 @@ def some_records(n: int) -> tuple[pd.DataFrame, dt.Schema]:
 
 
 PEAK = """
-import resource, sys
+import sys
+sys.path.insert(0, sys.argv.pop())
 import deptriad as dt
 from deptriad.collection.marginal import estimate
 from deptriad.collection.split import Split
+from _history import peak_mib
 schema = dt.Schema.load(sys.argv[1])
 estimate(Split(schema, 8.0, sys.argv[3]), sys.argv[2], schema.names[-3:])
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+print(peak_mib())
 """
 
 
@@ -65,7 +68,7 @@ def memory(millions: list[float]) -> None:
                 perturb_file(Split(schema, 8.0, name), frame, path)
                 duckdb.read_parquet(path).write_csv(csv)
                 for file in (path, csv):
-                    command = [sys.executable, "-c", PEAK, saved, file, name]
+                    command = [sys.executable, "-c", PEAK, saved, file, name, HERE]
                     done = subprocess.run(command, capture_output=True, text=True, check=True)
                     kind = f"{name}, {Path(file).suffix[1:]}, {size:g} million, MB"
                     found[kind] = float(done.stdout)

@@ -220,10 +220,11 @@ def wide(folder: Path) -> dict[str, float]:
 
 
 PROBE = """
-import json, resource, sys, time, warnings
+import json, sys, time, warnings
 sys.path.insert(0, {here!r})
 warnings.simplefilter("ignore")
 import deptriad as dt
+from _history import peak_mib
 from data import ENGINES
 from pathlib import Path
 if __name__ == "__main__":
@@ -232,8 +233,7 @@ if __name__ == "__main__":
     start = time.perf_counter()
     counts = dt.Counts.from_data(frame, schema)
     seconds = time.perf_counter() - start
-    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(json.dumps([seconds, own / 2**20, counts.records]))
+    print(json.dumps([seconds, peak_mib(), counts.records]))
 """
 
 
@@ -257,8 +257,8 @@ def large(folder: Path, rows: int) -> dict[str, Any]:
             continue
         seconds, peak, records = json.loads(done.stdout.splitlines()[-1])
         assert records == rows
-        result[engine] = {"over_bare_read": seconds / bare, "peak_gib": peak}
-        print(f"  {engine:18} {seconds:6.1f} s, peak memory {peak:.2f} GiB")
+        result[engine] = {"over_bare_read": seconds / bare, "peak_mib": peak}
+        print(f"  {engine:18} {seconds:6.1f} s, peak memory {peak:.0f} MiB")
     return result
 
 
