@@ -113,6 +113,16 @@ def test_records_in_a_parquet_file_are_refused(tmp_path):
         estimate(SPLIT, tmp_path / "raw.parquet", "sex", unmarked=True)
 
 
+@pytest.mark.parametrize("attributes", ["[1]", "3", '"deptriad strategy"', "{", "{}"])
+def test_attributes_that_others_wrote_are_no_mark(tmp_path, attributes):
+    pytest.importorskip("duckdb")
+    pa, pq = map(pytest.importorskip, ("pyarrow", "pyarrow.parquet"))
+    table = pa.Table.from_pandas(PEOPLE).replace_schema_metadata({"PANDAS_ATTRS": attributes})
+    pq.write_table(table, tmp_path / "raw.parquet")
+    with pytest.raises(ValueError, match="carries no mark"):
+        estimate(SPLIT, tmp_path / "raw.parquet", "sex")
+
+
 @pytest.mark.parametrize("engine", ["pandas", "pyarrow", "polars"])
 def test_files_and_frames_say_whether_a_seed_was_used(engine, tmp_path, rng):
     pytest.importorskip("duckdb")

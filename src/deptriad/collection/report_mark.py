@@ -126,4 +126,5 @@ def _read(metadata: dict[bytes, bytes] | None) -> dict[str, str]:
         kept = json.loads(held[PANDAS])
     except ValueError:
         return {}
-    return {key: str(kept[key]) for key in (STRATEGY, SEEDED) if key in dict(kept)}
+    marks = kept if isinstance(kept, dict) else {}
+    return {key: str(marks[key]) for key in (STRATEGY, SEEDED) if key in marks}
