@@ -185,6 +185,9 @@ def test_own_mechanisms_are_looked_at_by_their_own_sets(rng):
         assert own.certified <= free.certified * (1 + 1e-12)
         assert own.mechanisms == dict.fromkeys(tables, "grr")
         assert free.mechanisms is None
+        assert free.joint is own.joint is None
+        assert "mechanisms that are named" in free.joint_reason
+        assert "only tables of pairs" in own.joint_reason
         check(own, tables)
 
         if own.certified < free.certified * (1 - 1e-6):  # for all mechanisms the claim is none

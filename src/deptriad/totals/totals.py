@@ -17,6 +17,10 @@ from deptriad.utils.arrays import as_finite_budget
 from deptriad.utils.rounding import sum_up
 from deptriad.utils.text import BECOMES, on_one_screen, printable, rounded_up, surety, times
 
+UNNAMED = "joint totals are for mechanisms that are named, such as mechanisms='grr'"
+
+PAIRS_ALONE = "only tables of pairs were looked at: analysis.totals looks at joint tables, too"
+
 
 @dataclass(frozen=True, repr=False)
 class Total:
@@ -60,7 +64,7 @@ class Total:
     proof: Proof = field(compare=False)
     mechanisms: Mapping[str, str] | None = None
     joint: float | None = None
-    joint_reason: str = "joint totals are for mechanisms that are named, such as mechanisms='grr'"
+    joint_reason: str = UNNAMED
 
     @property
     def least(self) -> float:
@@ -145,7 +149,7 @@ def target_total(
 
     >>> import deptriad as dt
     >>> coin = dt.Conditional([[0.5, 0.5], [0.5, 0.5]], target="xor")
-    >>> target_total({"first": coin, "second": coin}, {"first": 1.0, "second": 1.0})
+    >>> dt.target_total({"first": coin, "second": coin}, {"first": 1.0, "second": 1.0})
     Total(xor: own=0, paired=0, pairwise=0, certified=0.434, budgets=2.000; 50 % sure becomes 60.7 %)
     """
     target = _named(tables, target)
@@ -159,10 +163,11 @@ def target_total(
             "the budgets sum to more than 1.7e308, the largest number: make them smaller"
         )
     known = None if mechanisms is None else mechanisms_of(mechanisms, list(released))
+    reason = UNNAMED if known is None else PAIRS_ALONE
     if not telling or tables[telling[0]].shape[0] < 2:
         # no source, or one of one value, or a target of one: there is nothing to tell
         proof = Proof(target, own, released, "plain", own, mechanisms=known)
-        return Total(target, own, own, own, own, everything, proof, known)
+        return Total(target, own, own, own, own, everything, proof, known, joint_reason=reason)
     about = _laid_out(tables, telling, released, known, laid_out)
     sources = Released(about, [released[name] for name in telling])
     proof = certify(target, own, released, sources, known)
@@ -177,6 +182,7 @@ def target_total(
         budgets=everything,
         proof=proof,
         mechanisms=known,
+        joint_reason=reason,
     )
 
 
@@ -245,7 +251,7 @@ class Totals(ByTarget[Total]):
     --------
     >>> import deptriad as dt
     >>> coin = dt.Conditional([[0.5, 0.5], [0.5, 0.5]], target="xor")
-    >>> Totals([target_total({"one": coin, "two": coin}, {"one": 1.0, "two": 1.0})])
+    >>> dt.Totals([dt.target_total({"one": coin, "two": coin}, {"one": 1.0, "two": 1.0})])
     certified is a bound: no joint distribution with these tables gives away more,
     for all ε-LDP mechanisms with independent noise; it covers the target values that have a row in the tables.
     budgets, the sum of all ε, is a bound too.
