@@ -1,5 +1,7 @@
 """The examples in the docstrings print what they say."""
 
+import ast
+import builtins
 import doctest
 import importlib
 import pkgutil
@@ -57,6 +59,41 @@ def test_every_name_of_the_reference_has_an_example():
         if type(value) is not type(deptriad) and ">>>" not in (value.__doc__ or "")
     ]
     assert lacking == []
+
+
+def unbound(docstring):
+    """Names that an example uses and nobody who copies it has."""
+    tree = ast.parse(
+        "".join(each.source for each in doctest.DocTestParser().get_examples(docstring))
+    )
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    made = {
+        node.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and type(node.ctx) is ast.Store
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            made |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            made.add(node.name)
+        elif isinstance(node, ast.arg):
+            made.add(node.arg)
+    return used - made - set(dir(builtins))
+
+
+def test_examples_of_the_reference_import_what_they_use():
+    """Who copies one into a prompt of their own sees what it shows."""
+    found = {}
+    for name in in_reference():
+        value = pkgutil.resolve_name(name)
+        methods = vars(value).items() if isinstance(value, type) else ()
+        for part, each in [("", value), *methods]:
+            text = getattr(each, "__doc__", None)
+            if isinstance(text, str) and ">>>" in text and (lacking := unbound(text)):
+                found[f"{name} {part}".strip()] = lacking
+    assert found == {}
+    assert unbound(">>> dt.leakage([x for x in y])") == {"dt", "y"}
 
 
 def test_the_reference_has_every_name_that_pages_import_from_a_room():

@@ -201,6 +201,7 @@ def check_mechanism(
     Examples
     --------
     >>> import numpy as np
+    >>> from deptriad.attacks.audit import check_mechanism
     >>> from deptriad.mechanisms import GRR
     >>> check_mechanism(GRR(3, 1.0), np.random.default_rng(1)).holds
     True

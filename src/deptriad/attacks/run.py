@@ -93,7 +93,7 @@ def attack(
     >>> coughs = np.where(rng.random(4000) < 0.2, ~smokes, smokes)
     >>> frame = pd.DataFrame({"smokes": smokes, "coughs": coughs})
     >>> schema = dt.Schema([dt.Attribute(name, [False, True], missing="error") for name in frame])
-    >>> attack(frame, dt.Split(schema, total=4.0), "smokes", rng=rng)
+    >>> dt.attack(frame, dt.Split(schema, total=4.0), "smokes", rng=rng)
     Attack on smokes by bayes, from the other reports: 2,000 records to learn from, 2,000 others to guess
                               macro-F1              accuracy
     attack        0.732 [0.712, 0.749]  0.737 [0.717, 0.754]
@@ -139,6 +139,7 @@ def attack_all(
 
     Examples
     --------
+    >>> import numpy as np
     >>> import deptriad as dt
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"sex": ["f", "m"] * 50, "drives": ["no", "yes"] * 50})

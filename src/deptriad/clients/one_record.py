@@ -75,6 +75,7 @@ def told(plan: Any, codes: Mapping[str, int], words: Sequence[int]) -> Told:
     --------
     >>> import deptriad as dt
     >>> schema = dt.Schema([dt.Attribute("sex", ["f", "m"], missing="error")])
+    >>> from deptriad.clients.one_record import told
     >>> told(dt.Split(schema, 1.0), {"sex": 1}, [2**32 - 1])
     Told(view=1, answers={'sex': 'm'}, used=1)
     """

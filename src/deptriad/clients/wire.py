@@ -48,6 +48,7 @@ class Wire:
     --------
     >>> import deptriad as dt
     >>> schema = dt.Schema([dt.Attribute("sex", ["f", "m"], missing="error")])
+    >>> from deptriad.clients.wire import Wire
     >>> wire = Wire.of(dt.Split(schema, 1.0))
     >>> [sent] = wire.sent([[0]])
     >>> wire.read(sent).id == sent["id"]

@@ -134,7 +134,7 @@ def marginal_study(
     >>> schema = dt.Schema([dt.Attribute(name, ["no", "yes"], missing="error") for name in names])
     >>> counts = np.zeros((2, 2, 2), dtype=int)
     >>> counts[0, 0, 0] = counts[1, 1, 1] = 50_000
-    >>> study = marginal_study(counts, schema, [1.0], k=[2], rng=np.random.default_rng(1))
+    >>> study = dt.marginal_study(counts, schema, [1.0], k=[2], rng=np.random.default_rng(1))
     >>> study.get("random view", 2, 1.0).mean < study.get("split", 2, 1.0).mean
     True
     >>> round(study.get("one attribute", 2, 1.0).mean, 1)  # as if they were independent

@@ -158,11 +158,11 @@ def estimate(
     >>> import numpy as np
     >>> import pandas as pd
     >>> import deptriad as dt
+    >>> from deptriad.collection.marginal import estimate
     >>> from deptriad.collection.perturb import perturb
-    >>> from deptriad.collection.split import Split
     >>> schema = dt.Schema([dt.Attribute(name, ["no", "yes"], missing="error") for name in ("a", "b")])
     >>> frame = pd.DataFrame({"a": ["no", "no", "yes"] * 20_000, "b": ["no", "yes", "yes"] * 20_000})
-    >>> split = Split(schema, total=4.0)
+    >>> split = dt.Split(schema, total=4.0)
     >>> found = estimate(split, perturb(split, frame, rng=np.random.default_rng(1)), ["a", "b"])
     >>> found.frequencies.round(2).tolist()
     [[0.33, 0.34], [0.0, 0.33]]
@@ -239,6 +239,7 @@ def estimates(
     --------
     >>> import numpy as np
     >>> import deptriad as dt
+    >>> from deptriad.collection.marginal import estimates
     >>> schema = dt.Schema([dt.Attribute(name, ["no", "yes"], missing="error") for name in ("a", "b")])
     >>> split = dt.Split(schema, total=4.0)
     >>> reports = dt.simulate([[400, 100], [0, 500]], split, np.random.default_rng(1))

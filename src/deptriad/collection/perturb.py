@@ -49,10 +49,10 @@ def perturb(strategy: Any, frame: Any, rng: Generator = None) -> Any:
     >>> import numpy as np
     >>> import pandas as pd
     >>> import deptriad as dt
-    >>> from deptriad.collection.split import Split
+    >>> from deptriad.collection.perturb import perturb
     >>> schema = dt.Schema([dt.Attribute("sex", ["f", "m"], missing="error")])
     >>> frame = pd.DataFrame({"sex": ["f", "m", "m", "f"]})
-    >>> perturb(Split(schema, 1.0), frame, rng=np.random.default_rng(1))["sex"].tolist()
+    >>> perturb(dt.Split(schema, 1.0), frame, rng=np.random.default_rng(1))["sex"].tolist()
     ['m', 'm', 'm', 'f']
     """
     from deptriad.data.encoding import encoded
@@ -91,6 +91,7 @@ def perturb_file(
     >>> from pathlib import Path
     >>> import deptriad as dt
     >>> import pandas as pd
+    >>> from deptriad.collection.perturb import perturb_file
     >>> frame = pd.DataFrame({"sex": ["f", "m"] * 500})
     >>> plan = dt.calibrate(dt.Schema.infer(frame), 2.0)
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -27,7 +27,7 @@ class Sample(Views):
     --------
     >>> import deptriad as dt
     >>> schema = dt.Schema([dt.Attribute(name, ["no", "yes"]) for name in ("a", "b", "c")])
-    >>> [view.called for view in Sample(schema, 1.0, k=2).views]
+    >>> [view.called for view in dt.Sample(schema, 1.0, k=2).views]
     ['a & b', 'a & c', 'b & c']
     """
 

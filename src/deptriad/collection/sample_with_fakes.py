@@ -41,7 +41,7 @@ class SampleWithFakes(Strategy):
     --------
     >>> import deptriad as dt
     >>> schema = dt.Schema([dt.Attribute(name, ["no", "yes"]) for name in ("a", "b", "c")])
-    >>> fakes = SampleWithFakes(schema, 1.0)
+    >>> fakes = dt.SampleWithFakes(schema, 1.0)
     >>> fakes.total, round(fakes.epsilon, 4)
     (1.0, 1.8172)
     """

@@ -55,10 +55,9 @@ def simulate(
     >>> import numpy as np
     >>> import deptriad as dt
     >>> from deptriad.collection.marginal import estimate
-    >>> from deptriad.collection.split import Split
     >>> schema = dt.Schema([dt.Attribute(name, ["no", "yes"], missing="error") for name in ("a", "b")])
-    >>> split = Split(schema, total=2.0)
-    >>> reports = simulate([[400_000_000, 100_000_000], [0, 500_000_000]], split, np.random.default_rng(1))
+    >>> split = dt.Split(schema, total=2.0)
+    >>> reports = dt.simulate([[400_000_000, 100_000_000], [0, 500_000_000]], split, np.random.default_rng(1))
     >>> estimate(split, reports, ["a", "b"]).frequencies.round(3).tolist()
     [[0.4, 0.1], [0.0, 0.5]]
     """

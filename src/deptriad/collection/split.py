@@ -75,7 +75,7 @@ class Split(Views):
     --------
     >>> import deptriad as dt
     >>> schema = dt.Schema([dt.Attribute("sex", ["f", "m"]), dt.Attribute("smokes", ["no", "yes"])])
-    >>> Split(schema, total=3.0).questions[0].mechanism
+    >>> dt.Split(schema, total=3.0).questions[0].mechanism
     GRR(size=3, epsilon=1.5)
     """
 
@@ -114,6 +114,7 @@ class Planned(Views):
     Examples
     --------
     >>> import deptriad as dt
+    >>> from deptriad.collection.split import Planned
     >>> from deptriad.collection.view import View
     >>> schema = dt.Schema([dt.Attribute(name, ["no", "yes"], missing="error") for name in ("a", "b")])
     >>> pair, one = View.of_one_value(["a", "b"], 1.0, "grr", 0.75), View.of_one_value(["a"], 1.0, "grr", 0.25)

@@ -39,6 +39,7 @@ class View:
 
     Examples
     --------
+    >>> from deptriad.collection.view import View
     >>> view = View(("sex", "age"), {"sex": 1.0, "age": 1.0}, {"sex": "grr", "age": "grr"}, joint=True, share=0.5)
     >>> view.epsilon
     1.0
@@ -142,6 +143,7 @@ def parts_of(shares: Sequence[float]) -> tuple[int, ...]:
 
     Examples
     --------
+    >>> from deptriad.collection.view import parts_of
     >>> parts_of([0.5, 0.25, 0.25])
     (2147483648, 1073741824, 1073741824)
     >>> parts_of([1 / 3, 1 / 3, 1 / 3])

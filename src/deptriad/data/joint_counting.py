@@ -195,6 +195,7 @@ def kept_counts(
     --------
     >>> import deptriad as dt
     >>> import pandas as pd
+    >>> from deptriad.data.joint_counting import kept_counts
     >>> frame = pd.DataFrame({"a": [0, 0, 1, 1] * 20, "b": [0, 1, 0, 1] * 20, "xor": [0, 1, 1, 0] * 20})
     >>> prior = dt.Prior.from_counts(kept_counts(frame, dt.Schema.infer(frame)))
     >>> prior.joint(["a", "b", "xor"]).counts.tolist()

@@ -50,7 +50,8 @@ class Asked:
 
     Examples
     --------
-    >>> Asked({"income": 0.5}, time=3)
+    >>> import deptriad as dt
+    >>> dt.Asked({"income": 0.5}, time=3)
     Asked(income at ε = 0.5, time 3)
     """
 

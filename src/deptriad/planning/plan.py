@@ -79,18 +79,16 @@ class Plan:
     Examples
     --------
     >>> import deptriad as dt
-    >>> schema = dt.Schema([dt.Attribute("sex", ["f", "m"], missing="error")])
-    >>> numbers = dict(own=1.0, paired=1.0, pairwise=1.0, certified=1.0, budgets=1.0)
-    >>> Plan.asking_all(
-    ...     schema, {"sex": 1.0}, {"sex": "grr"}, {"sex": 1.0}, "certified", "even", {"sex": numbers}, users=1000
-    ... )
-    Plan for 1 attribute and 1,000 users, chosen for even
-    promised: what is told about any attribute moves odds at most 2.719 times (e^1):
-    nobody who was 50 % sure of an answer becomes surer than 73.2 %
-    no certified total is above its promise: a bound for every joint distribution with the tables it was made from
-    plain ε of all that a person reports, about the whole record: at most 1.000
-    attribute  budget  mechanism  certified  promise  50 % sure becomes
-    sex         1.000        grr      1.000        1             73.2 %
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> schema = dt.Schema([dt.Attribute("smokes", ["no", "yes"], missing="error")])
+    >>> plan = dt.calibrate(schema, total=2.0, users=1000)
+    >>> people = pd.DataFrame({"smokes": ["no", "no", "no", "yes"] * 250})
+    >>> reports = plan.perturb(people, rng=np.random.default_rng(1))
+    >>> plan.estimate(reports, ["smokes"]).frequencies.round(2).tolist()
+    [0.75, 0.25]
+    >>> plan.budgets
+    {'smokes': 2.0}
     """
 
     schema: Schema

@@ -32,6 +32,7 @@ def temporal_leakage(forward: Table, backward: Table, epsilons: ArrayLike) -> Fl
 
     Examples
     --------
+    >>> from deptriad.rivals.temporal import temporal_leakage
     >>> table = [[0.9, 0.1], [0.2, 0.8]]
     >>> temporal_leakage(table, table, [0.5, 0.5, 0.5]).round(4).tolist()
     [1.1063, 1.2104, 1.1063]

@@ -103,7 +103,8 @@ class Proof:
 
         Examples
         --------
-        >>> Proof("sex", 0.5, {"age": 1.0}, "sum of budgets", 1.5).to_dict()["form"]
+        >>> import deptriad as dt
+        >>> dt.Proof("sex", 0.5, {"age": 1.0}, "sum of budgets", 1.5).to_dict()["form"]
         'sum of budgets'
         """
         arrays = {name: getattr(self, name).tolist() for name in ("pairs", "ways", "a", "shares")}
@@ -115,8 +116,9 @@ class Proof:
 
         Examples
         --------
-        >>> proof = Proof("sex", 0.5, {"age": 1.0}, "sum of budgets", 1.5)
-        >>> Proof.from_dict(proof.to_dict())
+        >>> import deptriad as dt
+        >>> proof = dt.Proof("sex", 0.5, {"age": 1.0}, "sum of budgets", 1.5)
+        >>> dt.Proof.from_dict(proof.to_dict())
         Proof(sex ≤ 1.500, sum of budgets)
         """
         names = cls.__dataclass_fields__
@@ -180,11 +182,10 @@ def verify(proof: Proof, tables: Mapping[str, Table]) -> float:
     Examples
     --------
     >>> import deptriad as dt
-    >>> from deptriad.totals.totals import target_total
     >>> coin = dt.Conditional([[0.5, 0.5], [0.5, 0.5]], target="xor")
     >>> tables = {"first": coin, "second": coin}
-    >>> proof = target_total(tables, {"first": 1.0, "second": 1.0}).proof
-    >>> round(verify(proof, tables), 6)
+    >>> proof = dt.target_total(tables, {"first": 1.0, "second": 1.0}).proof
+    >>> round(dt.verify(proof, tables), 6)
     0.433781
     """
     telling = _check_names(proof, tables)
