@@ -1,19 +1,22 @@
 """What the best views gain over the known strategies, by the formulas of expected errors, and how long that takes.
 
-    python benchmarks/planner.py [--quick] [--only cardio] [--simulate 20]
+    python benchmarks/planner.py [--quick] [--only cardio] [--simulate 20] [--keep cells.jsonl] [--minutes 10]
     python benchmarks/planner.py --speed
 
 Real records lie beside the repository; those that are absent are left out, and said so. Gains are summed variances of
 all marginals of a workload under a known strategy, over those of the plan, whose weights make it minimise that sum.
 Known strategies have even shares, and the better of GRR and OLH for each marginal; "tuned" is the best of splitting and
-sampling with the best shares of all their views. Every total of every plan is worked out again with plain tensors.
+sampling with the best shares of all their views, and "tuned one pair" that of one of them. Every total of every plan is
+worked out again with plain tensors. Of fakes (RS+FD) it is said what they tell by the same records.
 With --simulate so many collections of 100,000 people are simulated in the cells of SIMULATED, by the plan and the best
-known strategy, and reports of the plan are audited.
+known strategy, and reports of the plan are audited. With --keep cells that were done stay in a file, and a run goes on
+where the last one ended: after so many --minutes, or when all is done, which adds to the history.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import time
 import warnings
@@ -37,16 +40,17 @@ SHARED = Path(os.environ.get("DEPTRIAD_SHARED", Path(__file__).resolve().parents
 APART = {"id", "fnlwgt", "education_num", "pwgtp", "wgtp", "rt", "weights", "wt"}
 """Columns that are identifiers or weights of records, have one value, or say what another one says."""
 
-COUNTS = {
-    "cardio": 8,
-    "adult": 13,
-    "acs_2018_14_states": 6,
-    "brfss_diabetes_2015": 8,
-    "cps_spm_2019": 8,
-    "dss_2025": 8,
-    "nist_acs_national_2019": 8,
+SURVEYS = {
+    "cardio": ("cardio", 8),
+    "adult": ("adult", 13),
+    "adult, 8 columns": ("adult", 8),
+    "acs_2018_14_states": ("acs_2018_14_states", 6),
+    "brfss_diabetes_2015": ("brfss_diabetes_2015", 8),
+    "cps_spm_2019": ("cps_spm_2019", 8),
+    "dss_2025": ("dss_2025", 8),
+    "nist_acs_national_2019": ("nist_acs_national_2019", 8),
 }
-"""How many columns are taken of each file, from the left."""
+"""The file of each survey, and how many columns are taken of it, from the left."""
 
 PROMISES = (0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0)
 WORKLOADS: dict[str, list[int]] = {
@@ -55,19 +59,19 @@ WORKLOADS: dict[str, list[int]] = {
     "both": [1, 2],
     "three-way": [3],
 }
-QUICK = ("cardio", "adult", "acs_2018_14_states", "brfss_diabetes_2015")
+QUICK = ("cardio", "adult, 8 columns", "acs_2018_14_states", "brfss_diabetes_2015")
 
 PASSED = {  # of a first prototype: promise -> one-way, two-way
     "cardio": {1.0: (2.0, 1.5), 3.0: (2.1, 3.9), 6.0: (3.4, 5.0)},
-    "adult": {1.0: (1.27, 1.14), 3.0: (1.22, 1.53), 6.0: (2.2, 2.0)},
+    "adult, 8 columns": {1.0: (1.27, 1.14), 3.0: (1.22, 1.53), 6.0: (2.2, 2.0)},
     "acs_2018_14_states": {1.0: (1.18, 1.14), 3.0: (1.08, 1.18), 6.0: (1.8, 1.6)},
     "brfss_diabetes_2015": {1.0: (2.6, 2.1), 3.0: (3.0, 4.1), 6.0: (3.9, 5.7)},
 }
 """Gains over one attribute and one pair with even shares that are to be reached."""
 
 
-SIMULATED = (3.0, "both")
-"""The promise and the workload of which collections are simulated, of each file."""
+SIMULATED = {(1.0, "two-way"), (3.0, "both"), (6.0, "one-way")}
+"""Promises and workloads of which collections are simulated, of each survey."""
 
 PEOPLE, ATTACKED, SEED = 100_000, 20_000, 20261118
 
@@ -101,19 +105,64 @@ def workload_of(schema: dt.Schema, orders: list[int], epsilon: float) -> Workloa
     return Workload.checked(schema, plain.marginals, best.tolist())
 
 
-def tuned(workload: Workload, epsilon: float) -> float:
-    """The summed variance of splitting and sampling with the best shares of all their views."""
-    views = [known_views.splitting(workload, epsilon)]
-    for size in range(1, min(max(workload.order, 2), len(workload.asked)) + 1):
-        views += [view for some in known_views.sampling(workload, epsilon, size) for view in some]
+def tuned(workload: Workload, views: list[View]) -> float:
+    """The summed variance of some views with their best shares."""
     rows = np.array([workload.precision(view) for view in views])
+    if not (rows.sum(axis=0) > 0.0).all():
+        return np.inf
     return optimal_shares(rows, np.ones(len(workload.marginals))).objective
 
 
-def broken(found: Survey, view: View, promise: float) -> bool:
-    """Whether a view tells more than was promised about any attribute, by tensors of all records."""
-    if view.epsilon <= promise or set(view.mechanisms.values()) != {"grr"}:
-        return view.epsilon > promise and len(view.attributes) == 1
+def known(workload: Workload, epsilon: float) -> dict[str, float]:
+    """The summed variance of each known strategy, with even shares and with the best ones."""
+    found, every = {}, [known_views.splitting(workload, epsilon)]
+    with np.errstate(divide="ignore"):
+        found["splitting"] = float(np.sum(1.0 / workload.precision(every[0])))
+        for size in range(1, min(3, len(workload.asked)) + 1):
+            ways = known_views.sampling(workload, epsilon, size)
+            rows = [np.sum([workload.precision(view) for view in views], axis=0) for views in ways]
+            name, own = known_views.sampled(size), [view for views in ways for view in views]
+            found[name] = float(np.sum(len(ways[0]) / np.max(rows, axis=0)))
+            found[f"tuned {name}"] = tuned(workload, own)
+            every += own
+    return found | {"tuned": tuned(workload, every)}
+
+
+def fakes_tell(found: Survey, epsilon: float) -> float:
+    """The most that one attribute by GRR among uniform fakes tells about any attribute, by the records.
+
+    A report y has a likelihood of (1/d)·Σ_i b_i·p(y_i | x), up to a factor; the largest ratio is the root λ of
+    Σ_i max_y b_i·(p(y | x) − λ·p(y | x')) = 0, by Dinkelbach's steps.
+    """
+    sizes = found.analysis.schema.sizes
+    gain = len(sizes) * np.expm1(epsilon)
+    most = 0.0
+    for target in range(len(sizes)):
+        tables = []
+        for source, size in enumerate(sizes):
+            counts = np.zeros((sizes[target], size))
+            np.add.at(counts, (found.codes[:, target], found.codes[:, source]), 1.0)
+            some = counts[counts.sum(axis=1) > 0.0]
+            shares = some / some.sum(axis=1, keepdims=True)
+            tables.append(size * (1.0 + gain * shares) / (gain + size))
+        rows = range(len(tables[0]))
+        for one, other in ((i, j) for i in rows for j in rows if i != j):
+            ratio, before = 1.0, 0.0
+            while ratio > before * (1.0 + 1e-12):
+                best = [int(np.argmax(table[one] - ratio * table[other])) for table in tables]
+                pairs = list(zip(tables, best, strict=True))
+                before = ratio
+                ratio = sum(t[one, y] for t, y in pairs) / sum(t[other, y] for t, y in pairs)
+            most = max(most, float(np.log(ratio)))
+    return most
+
+
+def broken(found: Survey, view: View, promise: float) -> bool | None:
+    """Whether a view tells more than was promised about any attribute, by tensors of all records; None if not known."""
+    if view.epsilon <= promise:
+        return False
+    if set(view.mechanisms.values()) != {"grr"}:
+        return None
     sizes = found.analysis.schema.sizes
     places = [found.analysis.schema.index(name) for name in view.attributes]
     shape = [sizes[place] for place in places]
@@ -173,9 +222,8 @@ def _own(plan: dt.Plan, workload: Workload) -> float:
     return float(np.sum(1.0 / np.sum(rows, axis=0)))
 
 
-def measured(
-    found: Survey, promise: float, orders: list[int], simulations: int
-) -> dict[str, float]:
+def measured(found: Survey, promise: float, word: str, simulations: int) -> dict[str, float]:
+    orders = WORKLOADS[word]
     workload = workload_of(found.analysis.schema, orders, promise)
     start = time.perf_counter()
     plan = calibrate(
@@ -186,27 +234,32 @@ def measured(
     )
     taken = time.perf_counter() - start
     own = _own(plan, workload)
-    figures = {
-        strategy: float(variance.sum() / own)
-        for strategy, variance in known_views.strategies(workload, promise).items()
-    }
+    figures = {strategy: value / own for strategy, value in known(workload, promise).items()}
     if orders == [1]:
         sizes = found.analysis.schema.sizes
         fakes = [known_views.fake_moment(len(sizes), promise, size) for size in sizes]
         figures["fakes"] = float(np.sum(fakes) / own)
+        figures["fakes tell"] = fakes_tell(found, promise)
     alone = calibrate(found.analysis, promise, views="all")
     whole = sum(alone.expected(some) ** 2 * alone.users for some in workload.marginals)
-    if (promise, orders) == (SIMULATED[0], WORKLOADS[SIMULATED[1]]) and simulations:
+    without = calibrate(
+        *(found.analysis.schema, promise),
+        marginals=workload.marginals,
+        weights=workload.weights.tolist(),
+    )
+    if (promise, word) in SIMULATED and simulations:
         figures |= simulated(found, plan, workload, promise, simulations)
+    checks = [broken(found, view, promise) for view in plan.views]
     figures |= {
         "everything at once": float(whole / own),
-        "tuned": tuned(workload, promise) / float(own),
+        "best without a prior": _own(without, workload) / own,
         "views": len(plan.views),
         "ratio": plan.optimality,
-        "broken": sum(broken(found, view, promise) for view in plan.views),
+        "broken": sum(each is True for each in checks),
+        "not checked": sum(each is None for each in checks),
         "seconds": taken,
     }
-    return figures
+    return {key: float(value) for key, value in figures.items() if np.isfinite(value)}
 
 
 def speed() -> dict[str, Any]:
@@ -234,16 +287,52 @@ def speed() -> dict[str, Any]:
     return results
 
 
+def goals_of(cells: dict[str, dict[str, float]]) -> dict[str, Any]:
+    """Goals of the cells that were measured."""
+    goals: dict[str, Any] = {}
+    for key in cells:
+        name, promise, word = key.split(" / ")
+        goals |= {f"{key} / {rival}": at_least(0.99) for rival in ("tuned", "everything at once")}
+        goals |= {f"{key} / {count}": at_most(0) for count in ("broken", "not checked")}
+        goals[f"{key} / ratio"] = at_most(1.01)
+        goals[f"{key} / audit, most proved"] = at_most(float(promise))
+        if word == "one-way" and cells[key]["fakes tell"] <= float(promise):
+            goals[f"{key} / fakes"] = at_least(0.99)
+        if word in ("one-way", "two-way") and float(promise) in PASSED.get(name, {}):
+            order = WORKLOADS[word][0]
+            passed = PASSED[name][float(promise)][order - 1]
+            goals[f"{key} / {known_views.sampled(order)}"] = at_least(passed)
+    return goals
+
+
+def wanted(quick: bool, only: str | None) -> list[tuple[str, float, str]]:
+    """Cells to measure: survey, promise, workload."""
+    found = []
+    for name, (file, _) in SURVEYS.items():
+        path = SHARED / "data" / f"{file}.parquet"
+        if only not in (None, name):
+            continue
+        if not path.is_file() or (quick and not only and name not in QUICK):
+            print(f"left out: {name}" + ("" if path.is_file() else f": {path} is absent"))
+            continue
+        promises, words = (
+            ((1.0, 3.0, 6.0), ("one-way", "two-way")) if quick else (PROMISES, WORKLOADS)
+        )
+        found += [(name, promise, word) for promise in promises for word in words]
+    return found
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--quick", action="store_true", help="four files, three promises")
-    parser.add_argument("--only", help="one file", choices=COUNTS)
+    parser.add_argument("--quick", action="store_true", help="four surveys, three promises")
+    parser.add_argument("--only", help="one survey", choices=SURVEYS)
     parser.add_argument("--simulate", type=int, default=0, help="simulations of each such cell")
+    parser.add_argument("--keep", type=Path, help="a file of cells that were done, to go on with")
+    parser.add_argument("--minutes", type=float, default=np.inf, help="end after so many")
     parser.add_argument("--speed", action="store_true", help="only how long plans take")
     asked = parser.parse_args()
-    quick = asked.quick
+    warnings.simplefilter("ignore", UserWarning)
     if asked.speed:
-        warnings.simplefilter("ignore", UserWarning)
         limits = {
             f"{views}, {size} attributes / seconds": at_most(limit)
             for views, goals in SPEED.items()
@@ -251,45 +340,30 @@ def main() -> None:
         }
         add("planner", speed(), limits)
         return
-    warnings.simplefilter("ignore", UserWarning)
-    results: dict[str, Any] = {}
-    goals: dict[str, Any] = {}
-    for name, columns in COUNTS.items():
-        path = SHARED / "data" / f"{name}.parquet"
-        if asked.only and name != asked.only:
+    start, cells = time.perf_counter(), {}
+    if asked.keep and asked.keep.is_file():
+        for line in asked.keep.read_text(encoding="utf-8").splitlines():
+            cells |= json.loads(line)
+    name, found = "", None
+    for survey_name, promise, word in wanted(asked.quick, asked.only):
+        key = f"{survey_name} / {promise:g} / {word}"
+        simulate = asked.simulate if (promise, word) in SIMULATED else 0
+        if key in cells and cells[key].get("simulations", 0) >= simulate:
             continue
-        if not path.is_file() or (quick and not asked.only and name not in QUICK):
-            print(f"left out: {path}" + ("" if path.is_file() else " is absent"))
-            continue
-        found = survey(name, columns)
-        print(
-            f"{name}: {len(found.analysis.names)} attributes of {found.analysis.schema.sizes} values"
-        )
-        for promise in (1.0, 3.0, 6.0) if quick else PROMISES:
-            for word, orders in WORKLOADS.items():
-                if quick and word not in ("one-way", "two-way"):
-                    continue
-                figures = measured(found, promise, orders, asked.simulate)
-                known = {key: value for key, value in figures.items() if np.isfinite(value)}
-                print(
-                    f"  {promise:g} {word}: " + ", ".join(f"{k} {v:.3g}" for k, v in known.items()),
-                    flush=True,
-                )
-                key = f"{name} / {promise:g} / {word}"
-                results[name] = results.get(name, {})
-                results[name].setdefault(f"{promise:g}", {})[word] = known
-                goals |= {
-                    f"{key} / tuned": at_least(0.99),
-                    f"{key} / everything at once": at_least(0.99),
-                    f"{key} / broken": at_most(0),
-                    f"{key} / ratio": at_most(1.01),
-                    f"{key} / audit, most proved": at_most(promise),
-                }
-                if word in ("one-way", "two-way") and promise in PASSED.get(name, {}):
-                    order = orders[0]
-                    strategy = known_views.sampled(order)
-                    goals[f"{key} / {strategy}"] = at_least(PASSED[name][promise][order - 1])
-    add("planner", results, goals)
+        if time.perf_counter() - start > 60.0 * asked.minutes:
+            print("to be continued")
+            return
+        if survey_name != name:
+            name, found = survey_name, survey(*SURVEYS[survey_name])
+            print(
+                f"{name}: {len(found.analysis.names)} attributes of {found.analysis.schema.sizes} values"
+            )
+        cells[key] = measured(found, promise, word, simulate)
+        print(f"  {key}: " + ", ".join(f"{k} {v:.3g}" for k, v in cells[key].items()), flush=True)
+        if asked.keep:
+            with asked.keep.open("a", encoding="utf-8") as file:
+                file.write(json.dumps({key: cells[key]}) + "\n")
+    add("planner", cells, goals_of(cells))
 
 
 if __name__ == "__main__":

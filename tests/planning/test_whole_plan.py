@@ -67,6 +67,7 @@ def test_who_wins_is_said_by_the_numbers(plan):
         "one attribute",
         "one pair as one value",
         "one attribute with fakes",
+        "best views without a prior",
         "everything at once",
     }
     pairs = [names for names in plan.marginals if len(names) == 2]
@@ -79,6 +80,9 @@ def test_who_wins_is_said_by_the_numbers(plan):
         assert strategies[name].two_way == pytest.approx(
             own / mine, rel=0.02
         )  # mechanisms may differ a little
+    alone = dt.calibrate(SCHEMA, TOTAL, users=MANY)
+    theirs, mine = (sum(some.expected(p) ** 2 for p in pairs) for some in (alone, plan))
+    assert strategies["best views without a prior"].two_way == pytest.approx(theirs / mine)
     everything = dt.calibrate(
         dt.analyze(dt.Prior.from_data(people(4_000, 1), SCHEMA)), TOTAL, views="all"
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal
@@ -23,6 +23,9 @@ from deptriad.utils.text import rounded_up
 
 LEAST_SHARE, LOSS = 2e-3, 1e-3
 """Shares below this are left out, if that makes the objective worse by this part at most."""
+
+MOST_OF_PAIRS = 3
+"""Attributes as one value up to which a budget above the promise is sought by tables of pairs."""
 
 
 @dataclass(frozen=True)
@@ -97,14 +100,14 @@ def best_views(
         names = tuple(name for name in workload.asked if budgets[name] > 0.0)
         view = guard.kept(separate(workload, names, [budgets[name] for name in names]))
         pool.add([view] if view else [])
-    if analysis is not None and tables is None:
-        larger = map(guard.kept, _of_pairs(workload, promises, analysis, allowed))
-        pool.add([view for view in larger if view])
-    if tables is not None:
-        uncertain = guard.uncertainty is not None
-        kept = guard.kept if uncertain else lambda view: view
-        Pricing(pool, tables, promises, most, allowed, kept).run(watch)
-    pool.solve()
+
+    def of_pairs(names: Names) -> float:
+        known = analysis is not None and tables is None
+        return _largest_of_pairs(names, promises, analysis) if known else 0.0  # type: ignore[arg-type]
+
+    exact = tables is not None and guard.uncertainty is None
+    kept = (lambda view: view) if exact else guard.kept
+    Pricing(pool, tables, promises, most, allowed, kept, of_pairs).run(watch)
     pool.thin(LEAST_SHARE, LOSS)
     return _checked(pool, guard)
 
@@ -130,19 +133,15 @@ def _needing_no_prior(
     return views
 
 
-def _of_pairs(
-    workload: Workload, promises: Floats, analysis: Analysis, allowed: Callable[[Names], bool]
-) -> Iterator[View]:
-    """Several attributes as one value, where tables of pairs alone allow it more than the smallest promise."""
-    for size in range(2, min(max(workload.order, 2), 3, len(workload.asked)) + 1):
-        for some in filter(allowed, combinations(workload.asked, size)):
-            gain = math.expm1(PUBLIC)
-            for target, promise in zip(workload.schema.names, promises, strict=True):
-                found = chances(analysis, some, target)
-                most = math.expm1(promise) if found is None else found.largest_gain(promise)
-                gain = min(gain, most)
-            if gain > math.expm1(promises.min()):
-                yield View.of_one_value(some, math.log1p(gain), "grr")
+def _largest_of_pairs(names: Names, promises: Floats, analysis: Analysis) -> float:
+    """The largest budget of some attributes as one value that tables of pairs alone allow; 0 where not looked at."""
+    if len(names) > MOST_OF_PAIRS:
+        return 0.0
+    gain = math.expm1(PUBLIC)
+    for target, promise in zip(analysis.schema.names, promises, strict=True):
+        found = chances(analysis, names, target)
+        gain = min(gain, math.expm1(promise) if found is None else found.largest_gain(promise))
+    return math.log1p(gain)
 
 
 def _checked(pool: Pool, guard: Guard) -> BestViews:

@@ -66,6 +66,9 @@ GAINS = ("gain", "sampling_gain", "pair_gain", "sampling_pair_gain")
 EVERYTHING = "everything at once"
 """Everybody is asked everything with certified budgets, as the paper does: of all rivals the one that uses a prior."""
 
+WITHOUT = "best views without a prior"
+"""What ``calibrate`` makes of the schema alone, for the same marginals: what is gained beside it is by dependence."""
+
 LEAST_SHOWN = 6
 """Attributes that are printed on any screen, if there are so many."""
 
@@ -238,9 +241,23 @@ def _rivals(plan: Plan, promise: float) -> Iterator[Rival]:
         ]
     )
     yield Rival("one attribute with fakes", *_both(fakes, own, pairs))
+    yield Rival(WITHOUT, *_both(_without_prior(plan, workload, promise), own, pairs))
     if plan.everything is not None and (view := _everything(plan, workload)):
         with np.errstate(divide="ignore"):
             yield Rival(EVERYTHING, *_both(1.0 / workload.precision(view), own, pairs))
+
+
+def _without_prior(plan: Plan, workload: Workload, promise: float) -> Floats:
+    """The variances of the best views that need no prior."""
+    from deptriad.planning.best_views import best_views
+
+    wanted = workload
+    if plan.marginals:
+        wanted = Workload.checked(plan.schema, plan.marginals, plan.weights)
+    found = best_views(wanted, np.full(len(plan.schema), promise), None, "certified")
+    rows = [view.share * workload.precision(view) for view in found.views]
+    with np.errstate(divide="ignore"):
+        return np.asarray(1.0 / np.sum(rows, axis=0))
 
 
 def _everything(plan: Plan, workload: Workload) -> View | None:

@@ -1,7 +1,8 @@
 """Views by price: at the best shares of the views there are, a new one helps iff it gains more than J (maths §11).
 
 Sets of attributes grow by one at a time, always from those that gain most. In each, reports by themselves get the
-budgets that gain most at the prices, and one joint value the largest budget that the promise allows.
+budgets that gain most at the prices, and one joint value the largest budget that the promise allows, which without a
+prior is the smallest promise: the precision of several marginals at once can be worth that the value is a large one.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from itertools import combinations
 import numpy as np
 
 from deptriad.collection.view import View
+from deptriad.mechanisms import mechanisms
+from deptriad.planning.known_views import one_value
 from deptriad.planning.shares import Optimum, optimal_shares, prices
-from deptriad.planning.told import Tables
+from deptriad.planning.told import Tables, Told
 from deptriad.planning.view_budgets import LEAST, ViewBudgets
 from deptriad.planning.workload import Names, Workload
 from deptriad.utils.arrays import Floats, Integers
@@ -35,8 +38,13 @@ PUBLIC = 20.0
 HOPELESS = 0.9
 """Gain over J, with the budgets of an earlier round, below which a set of attributes is not looked at again."""
 
+WORTHLESS = 0.6
+"""Gain over J of the best set of some size below which no larger ones are looked at, if smaller ones gain more."""
+
 WIDTH = 2
-"""Sets, for each attribute, from which larger ones are grown."""
+"""Sets, for each attribute, from which larger ones are grown; and at least so many:"""
+
+LEAST_WIDTH = 40
 
 
 class Pool:
@@ -103,14 +111,14 @@ class Pool:
 
 @dataclass
 class Pricing:
-    """Finds views that gain, by the exact totals of GRR under a prior's joint tables.
+    """Finds views that gain: as one value within the smallest promise, and by the exact totals of GRR under a prior.
 
     Parameters
     ----------
     pool
         The views there are; those found are added.
     tables
-        The prior's joint tables.
+        The prior's joint tables; None for nothing but what needs no prior.
     promises
         The promise for each attribute of the schema.
     most
@@ -119,21 +127,27 @@ class Pricing:
         Whether a set of attributes may be asked.
     kept
         A view with budgets made small enough to keep every promise under uncertainty, too; or None.
+    of_pairs
+        The largest budget of one joint value by tables of pairs, where there are no others; 0 if that is not known.
     """
 
     pool: Pool
-    tables: Tables
+    tables: Tables | None
     promises: Floats
     most: int
     allowed: Callable[[Names], bool]
     kept: Callable[[View], View | None]
+    of_pairs: Callable[[Names], float]
 
     def __post_init__(self) -> None:
         self.workload = self.pool.workload
+        schema = self.workload.schema
+        self.size = dict(zip(schema.names, schema.sizes, strict=True))
+        self.place = {name: place for place, name in enumerate(schema.names)}
+        self.width = max(WIDTH * len(self.workload.asked), LEAST_WIDTH)
         self.known: dict[Names, ViewBudgets] = {}
         self.last: dict[Names, tuple[View, Floats]] = {}
-        self.seen: set[Names] = set()
-        self.joint: dict[Names, tuple[View, Floats]] = {}
+        self.joint: dict[Names, list[tuple[View, Floats]]] = {}
 
     def run(self, watch: Callable[[int, int], None]) -> None:
         """Price, add, solve, until no view gains."""
@@ -155,36 +169,55 @@ class Pricing:
         if len(set(self.promises)) > 1:
             level = [*((name,) for name in names), *level]
         apart: dict[Names, bool] = {}
-        for _ in range(2, self.most + 1):
+        one: dict[Names, float] = {}
+        seeds, most_values = self._seeds(price), mechanisms["olh"].most_values
+        top = math.inf
+        for size in range(2, self.most + 1):
             gains: list[tuple[float, Names]] = []
-            for some in level:
-                if some in apart or not self._small(some):
+            for some in sorted({*level, *seeds.get(size, [])}):
+                if some in apart or self._cells(some) > most_values:
                     continue
                 # where parts gain most without one of their attributes, so does the whole, as a rule
                 parts = combinations(some, len(some) - 1)
-                apart[some] = sum(not apart.get(part, True) for part in parts) <= 1
+                apart[some] = self._known(some) and (
+                    sum(not apart.get(part, True) for part in parts) <= 1
+                )
                 gain = 0.0
                 if apart[some]:
                     gain, view = self._priced(some, price)
                     apart[some] = len(view.attributes) == len(some)
                     if gain > value and self.allowed(view.attributes):
                         found.append((gain, view))
-                gains.append((max(gain, self._as_one(some, price)), some))
+                one[some] = 0.0
+                if self._promising(some, one, value):
+                    one[some] = self._as_one(some, price)
+                gains.append((max(gain, one[some]), some))
             gains.sort(key=lambda each: (-each[0], each[1]))
-            best = [some for _, some in gains[: WIDTH * len(names)]]
-            level = sorted(
-                {
-                    self.workload.sorted((*some, name))
-                    for some in best
-                    for name in names
-                    if name not in some
-                }
-            )
-        for some, (view, row) in self.joint.items():
-            gain = float(row @ price)
-            if gain > value and self.allowed(some):
-                found.append((gain, view))
+            top, before = gains[0][0] if gains else 0.0, top
+            if size > self.workload.order and top < min(before, WORTHLESS * value):
+                break
+            best = [some for _, some in gains[: self.width]]
+            level = {
+                self.workload.sorted((*some, name))
+                for some in best
+                for name in names
+                if name not in some
+            }
+        for some, views in self.joint.items():
+            if self.allowed(some):
+                every = ((float(row @ price), view) for view, row in views)
+                found += [each for each in every if each[0] > value]
         return self._added(found, price)
+
+    def _seeds(self, price: Floats) -> dict[int, list[Names]]:
+        """The sets of each size that gain most by the views there are, as where only large marginals are wanted."""
+        found: dict[int, list[Names]] = {}
+        for place in np.argsort(-(self.pool.precision @ price), kind="stable").tolist():
+            names = self.workload.sorted(self.pool.views[place].attributes)
+            same = found.setdefault(len(names), [])
+            if names not in same and len(same) < self.width:
+                same.append(names)
+        return found
 
     def _added(self, found: list[tuple[float, View]], price: Floats) -> float:
         """Add what gains most, as it keeps the promise; the largest gain."""
@@ -200,21 +233,27 @@ class Pricing:
         self.pool.add(views)
         return best
 
-    def _small(self, names: Names) -> bool:
-        sizes = math.prod(self.workload.schema[name].size for name in names)
-        return sizes * int(self.tables.first[-1]) <= MOST_CELLS and self.tables.known(
-            self._places(names)
-        )
+    def _cells(self, names: Names) -> int:
+        return math.prod(map(self.size.__getitem__, names))
+
+    def _known(self, names: Names) -> bool:
+        """Whether exact totals are worked out."""
+        if self.tables is None or self._cells(names) * int(self.tables.first[-1]) > MOST_CELLS:
+            return False
+        return self.tables.known(self._places(names))
 
     def _places(self, names: Names) -> list[int]:
-        return [self.workload.schema.index(name) for name in names]
+        return [self.place[name] for name in names]
 
     def _search(self, names: Names) -> ViewBudgets:
         if names not in self.known:
-            places = self._places(names)
-            most = np.minimum(self.promises[places], PUBLIC)
-            self.known[names] = ViewBudgets(self.tables.told(places), self.promises, most)
+            most = np.minimum(self.promises[self._places(names)], PUBLIC)
+            self.known[names] = ViewBudgets(self._told(names), self.promises, most)
         return self.known[names]
+
+    def _told(self, names: Names) -> Told:
+        assert self.tables is not None
+        return self.tables.told(self._places(names))
 
     def _priced(self, names: Names, price: Floats) -> tuple[float, View]:
         """Attributes by themselves with the budgets that gain most; those at their least are left out."""
@@ -233,14 +272,32 @@ class Pricing:
         self.last[names] = view, row
         return float(row @ price), view
 
+    def _promising(self, names: Names, one: dict[Names, float], value: float) -> bool:
+        """Whether one joint value can gain enough: at one budget C(k, r)/C(k − 1, r) times its best part, at most."""
+        size, order = len(names), self.workload.order
+        parts = [one[part] for part in combinations(names, size - 1) if part in one]
+        if size <= order or not parts:
+            return True
+        return max(parts) * size / (size - order) > WORTHLESS * value
+
     def _as_one(self, names: Names, price: Floats) -> float:
-        """What one joint value gains, where the promise allows it more than the smallest promise."""
-        if names not in self.seen and len(names) > 1:
-            self.seen.add(names)
+        """What one joint value gains, by the better mechanism."""
+        if len(names) < 2:
+            return 0.0
+        if names not in self.joint:
+            views = self._one_values(names)
+            self.joint[names] = [(view, self.workload.precision(view)) for view in views]
+        return max(float(row @ price) for _, row in self.joint[names])
+
+    def _one_values(self, names: Names) -> list[View]:
+        """Within the smallest promise, which needs no prior; by GRR with all that the promise allows."""
+        least = float(self.promises.min())
+        views = one_value(self.workload, names, least)
+        epsilon = self.of_pairs(names)
+        if self._known(names):
             known = self.known.get(names)
-            told = known.told if known else self.tables.told(self._places(names))
+            told = known.told if known else self._told(names)
             epsilon = told.largest_joint_budget(self.promises, PUBLIC)
-            if epsilon > self.promises.min():
-                view = View.of_one_value(names, epsilon, "grr")
-                self.joint[names] = view, self.workload.precision(view)
-        return float(self.joint[names][1] @ price) if names in self.joint else 0.0
+        if epsilon > least:
+            views = [View.of_one_value(names, epsilon, "grr"), *views[1:]]
+        return views

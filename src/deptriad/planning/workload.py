@@ -82,6 +82,10 @@ class Workload:
         return {marginal: place for place, marginal in enumerate(self.marginals)}
 
     @cached_property
+    def _sizes(self) -> dict[str, int]:
+        return dict(zip(self.schema.names, self.schema.sizes, strict=True))
+
+    @cached_property
     def _rank(self) -> dict[str, int]:
         return {name: place for place, name in enumerate(self.schema.names)}
 
@@ -101,15 +105,28 @@ class Workload:
         """h of each marginal under a view, for each person asked; see ``View.precision``."""
         row = np.zeros(len(self.marginals))
         names = self.sorted(view.attributes)
-        sizes = [self.schema[name].size for name in names]
+        sizes = [self._sizes[name] for name in names]
         ways = [(view.mechanisms[name], view.budgets[name]) for name in names]
         if view.joint:
-            for places, marginal in self.inside(names):
-                row[marginal] = 1.0 / expected_error.part_moment(*ways[0], sizes, places)
-            return row
+            return self._joint_precision(names, sizes, *ways[0])
         one = _precisions(ways, sizes)
         for places, marginal in self.inside(names):
             row[marginal] = math.prod(one[place] for place in places)
+        return row
+
+    def _joint_precision(
+        self, names: Names, sizes: list[int], mechanism: str, epsilon: float
+    ) -> Floats:
+        """That of one value; by GRR and by scattered reports it depends on the number of cells only."""
+        row = np.zeros(len(self.marginals))
+        known: dict[int, float] = {}
+        by_cells = mechanism == "grr" or mechanism in expected_error.SCATTERED
+        for places, marginal in self.inside(names):
+            cells = math.prod(sizes[place] for place in places)
+            if cells not in known or not by_cells:
+                moment = expected_error.part_moment(mechanism, epsilon, sizes, places)
+                known[cells] = 1.0 / moment
+            row[marginal] = known[cells]
         return row
 
     def worth(self, names: Names, prices: Floats) -> Floats:
