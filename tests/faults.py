@@ -48,7 +48,7 @@ WRITERS: dict[str, tuple[str, ...]] = {
 """Each command that writes, and what it writes last; it may do so over an old file."""
 
 INPUTS = "bad inputs"
-SIGNALS = {"SIGKILL": signal.SIGKILL, "SIGTERM": signal.SIGTERM, "SIGINT": signal.SIGINT}
+SIGNALS = {name: getattr(signal, name) for name in ("SIGKILL", "SIGTERM", "SIGINT", "SIGHUP")}
 LIMIT = 1800.0
 """Seconds after which a command is said to hang."""
 

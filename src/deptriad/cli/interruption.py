@@ -1,18 +1,19 @@
-"""How a run ends early: Ctrl-C and SIGTERM, and an output that is closed, full, or read by nobody any more."""
+"""How a run ends early: Ctrl-C and other signals, and an output that is closed, full, or read by nobody any more."""
 
 import _thread
 import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from io import TextIOWrapper
 from types import FrameType
 from typing import Any
 
-PAUSE, MOST_PAUSES = 0.05, 200
-"""Seconds between two looks at whether an import is over, and how often it is waited for."""
+PAUSE = 0.05
+"""Seconds between two looks at whether an import is over."""
 
 
 @contextmanager
@@ -31,7 +32,7 @@ def at_once() -> Iterator[None]:
 
 @contextmanager
 def tidily() -> Iterator[None]:
-    """Both signals as exceptions, so that unfinished files are removed; what cannot be printed ends in a line."""
+    """Signals as exceptions, so that unfinished files are removed; what cannot be printed ends in a line."""
     _refuse_closed_output()
     for stream in (sys.stdout, sys.stderr):  # a terminal without Greek letters shows others instead
         if isinstance(stream, TextIOWrapper):
@@ -57,12 +58,16 @@ def tidily() -> Iterator[None]:
 
 @contextmanager
 def _between_imports() -> Iterator[None]:
-    """Ctrl-C and SIGTERM raise once no module is half imported, which some in C do not survive."""
+    """Ctrl-C and the like raise once no module is half imported, which some in C do not survive."""
+    from deptriad.utils.files import ENDINGS  # once at_once() is at work
+
     usual: dict[signal.Signals, Any] = {}
-    if _in_main_thread():
-        usual[signal.SIGTERM] = signal.signal(signal.SIGTERM, _once_imported(_terminate))
-        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-            usual[signal.SIGINT] = signal.signal(signal.SIGINT, _once_imported(_interrupt))
+    handle = partial(_once_imported, _importing(sys._getframe()))
+    for number in ENDINGS if _in_main_thread() else ():
+        # others stay as whoever started this wants them, as nohup does
+        if (handler := signal.getsignal(number)) in (signal.SIG_DFL, signal.default_int_handler):
+            usual[number] = handler
+            signal.signal(number, handle)
     try:
         yield
     finally:
@@ -70,34 +75,21 @@ def _between_imports() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _terminate() -> None:
-    sys.exit(128 + signal.SIGTERM)
+def _once_imported(before: int, number: int, frame: FrameType | None) -> None:
+    if _importing(frame) <= before:
+        raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(128 + number)
+    again = threading.Timer(PAUSE, _thread.interrupt_main, [number])
+    again.daemon = True
+    again.start()
 
 
-def _interrupt() -> None:
-    raise KeyboardInterrupt
-
-
-def _once_imported(end: Callable[[], None]) -> Callable[[int, FrameType | None], None]:
-    pauses = iter(range(MOST_PAUSES))
-
-    def handler(number: int, frame: FrameType | None) -> None:
-        if not _importing(frame) or next(pauses, None) is None:
-            end()
-            return
-        again = threading.Timer(PAUSE, _thread.interrupt_main, [number])
-        again.daemon = True
-        again.start()
-
-    return handler
-
-
-def _importing(frame: FrameType | None) -> bool:
+def _importing(frame: FrameType | None) -> int:
+    """How many frames of imports are on the stack; a script that is imported itself may run commands."""
+    number = 0
     while frame is not None:
-        if frame.f_code.co_filename.startswith("<frozen importlib"):
-            return True
+        number += frame.f_code.co_filename.startswith("<frozen importlib")
         frame = frame.f_back
-    return False
+    return number
 
 
 def _refuse_closed_output() -> None:

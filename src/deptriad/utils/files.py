@@ -25,6 +25,11 @@ try:
 except ImportError:  # Windows: what a killed process left stays
     fcntl = None  # type: ignore[assignment]
 
+ENDINGS = [
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+]
+"""Signals that ask a process to end: Ctrl-C, a system that shuts down, a terminal that is closed."""
+
 LOCK = "lock"
 """The file in a folder of unfinished work that is locked by the process at work."""
 
@@ -108,12 +113,12 @@ def _locked(path: Path) -> BinaryIO | None:
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Ctrl-C and SIGTERM wait until this is done, where they would raise: a folder half made or removed would stay."""
+    """Ctrl-C and the like wait until this is done, where they would raise: a folder half made or removed would stay."""
     came: list[int] = []
     usual: dict[signal.Signals, Any] = {}
     try:
         if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM):
+            for number in ENDINGS:
                 if callable(handler := signal.getsignal(number)):
                     usual[number] = handler
                     signal.signal(number, lambda number, _: came.append(number))
