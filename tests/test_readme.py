@@ -106,7 +106,7 @@ def test_commands_print_what_the_readme_says(tmp_path, monkeypatch, capsys):
     survey.rename(columns={"PID": "party"}).to_csv("survey.csv", index=False)
     (console,) = blocks(README, "console")
     commands = re.split(r"^\$ deptriad ", console, flags=re.MULTILINE)[1:]
-    assert len(commands) == 3
+    assert len(commands) == 6
     for command in commands:
         arguments, *shown = command.splitlines()
         with pytest.raises(SystemExit) as ended:

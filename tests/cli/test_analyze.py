@@ -69,7 +69,7 @@ def test_names_that_differ_in_the_middle_stay_apart_in_80_columns(run, tmp_path,
     names = [f"ever_diagnosed_with_{what}_by_a_doctor" for what in ("diabetes", "asthma", "gout")]
     rows = [f"{i % 2},{i % 3 % 2},{i % 5 % 2}" for i in range(300)]
     (tmp_path / "survey.csv").write_text("\n".join([",".join(names), *rows]))
-    _, output, _ = run("analyze", "survey.csv", "--quick")
+    _, output, _ = run("analyze", "survey.csv")
     labels = {line[0] for line in shown(output, "Most exposed first")}
     assert labels == {"ever…diabetes…", "ever…asthma_b…", "ever…gout_by_…"}
 

@@ -126,3 +126,10 @@ def test_a_plan_in_use_is_not_replaced_unasked(run, plan, tmp_path):
     assert (tmp_path / "plan.json").read_text() == before
     assert run(*start, "--force")[0] == 0
     assert (tmp_path / "plan.json").read_text() != before
+
+
+def test_calibrate_says_which_values_it_merged(run, survey):
+    given = ("survey.csv", "--schema", "schema.json", "--views", "all", "--total", "3")
+    code, output, _ = run("calibrate", *given, "--min-records", "150", "--thin", "merge")
+    assert code == 0
+    assert "Thin values: job: nurse, smith merged into (other)." in output

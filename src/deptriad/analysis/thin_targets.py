@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from deptriad.data.attribute import MISSING, OTHER
 from deptriad.data.counts import Counts
 from deptriad.data.thin_values import thin_of
 from deptriad.utils.errors import Note, Parameter
-from deptriad.utils.text import printable
+from deptriad.utils.text import few, printable
 
 Thin = Literal["keep", "merge", "drop"]
 
@@ -69,3 +69,20 @@ def warn_of(values: Sequence[ThinValue], min_records: int, several: bool) -> Non
         f"tables by: {shown}{more}; merge or drop them with "
     )
     warnings.warn(Note(said, Parameter("thin", "")), stacklevel=4)
+
+
+def done_about(facts: Mapping[str, Any]) -> str:
+    """What was done about thin values, by the facts of an analysis or a plan, those of an attribute together.
+
+    >>> done_about({"thin": [["town", "A", "dropped"], ["town", "B", "dropped"], ["sex", "x", "kept"]]})
+    'Thin values: town: A, B dropped.'
+    """
+    done: dict[tuple[str, str], list[str]] = {}
+    for name, value, action in facts.get("thin", []):
+        if action not in ("kept", f"merged into {value}"):
+            done.setdefault((name, action), []).append(printable(value))
+    said = "; ".join(
+        f"{printable(name)}: {few(values, 6)} {printable(action)}"
+        for (name, action), values in done.items()
+    )
+    return f"Thin values: {said}." if said else ""

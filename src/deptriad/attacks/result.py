@@ -267,7 +267,7 @@ class AttackResults(ByTarget[AttackResult]):
         failed = dict.fromkeys(_audit_words(audit) for audit in self._audits if not audit.holds)
         return [
             f"{printable(one.attacker)} guesses each target from {seen}; {one.train:,} records to learn from, "
-            f"{one.evaluation:,} others to guess; {one.level:g} intervals where there is room",
+            f"{one.evaluation:,} others to guess; {one.level:g} intervals in brackets, if the screen is wide enough",
             *lesson(self.values()),
             *failed,
         ]

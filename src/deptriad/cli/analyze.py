@@ -126,7 +126,7 @@ def _analyze(
     if as_json:
         show_json(_in_json(found, rows, epsilon, budgets, brackets, seen))
         return
-    Shown(found, budgets).all(seen, top)
+    Shown(found, budgets, not quick).all(seen, top)
     if triads:
         alike = len(set(budgets.values())) == 1
         console().print(leak_table(rows, budgets=None if alike else budgets), end="")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from rich.markup import escape
 
+from deptriad.analysis.thin_targets import done_about
 from deptriad.cli import options
 from deptriad.cli.app import app, console, progress_bar, refuse_place
 from deptriad.cli.data import analysed, attributes_of, by_name
@@ -160,6 +161,8 @@ def _calibrate(
     screen.print(escape(repr(made)))
     if before is not None:
         screen.print(f"As was asked: {told(promise, before)}.")
+    if thin := done_about(made.facts):
+        screen.print(escape(thin))
     screen.print()
     screen.print(escape(repr(made.compare())))
     screen.print(f"\nThe plan is in [bold]{escape(str(plan))}[/]", soft_wrap=True)

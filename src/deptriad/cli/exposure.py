@@ -7,8 +7,9 @@ from rich.markup import escape
 from deptriad.analysis.analysis import Analysis
 from deptriad.analysis.exposure import Exposure, Exposures, fewest_records
 from deptriad.analysis.leakage_matrix import Leak
+from deptriad.analysis.thin_targets import done_about
 from deptriad.cli.app import console, number_table, up
-from deptriad.utils.text import few, printable, surety, times, told_apart
+from deptriad.utils.text import printable, surety, times, told_apart
 
 MARK = "*"
 """After a number that rests on few records."""
@@ -20,11 +21,11 @@ SENTENCES = 2
 class Shown:
     """An analysis at given budgets, put on the screen piece by piece; remembers whether a number was marked."""
 
-    def __init__(self, found: Analysis, budgets: Mapping[str, float]) -> None:
+    def __init__(self, found: Analysis, budgets: Mapping[str, float], totals: bool) -> None:
         self.found, self.budgets, self.screen = found, budgets, console()
         self.fewest: list[int] = []
-        # two names and four numbers have to fit
-        longest = max((self.screen.width - 52) // 2, 8)
+        # two names have to fit, and four numbers, or two
+        longest = max((self.screen.width - (52 if totals else 32)) // 2, 8)
         short = told_apart([printable(name) for name in found.names], longest)
         self.short = dict(zip(found.names, short, strict=True))
 
@@ -152,20 +153,8 @@ class Shown:
                 f"{MARK} rests on an answer that fewer than {self.found.facts['min_records']} people gave (the rarest: "
                 f"{min(self.fewest)}); --thin merge or --thin drop leaves such answers out."
             )
-        if thin := _thin(self.found.facts.get("thin", [])):
-            screen.print(f"Thin values: {escape(thin)}.")
-
-
-def _thin(values: Sequence[tuple[str, str, str]]) -> str:
-    """What was done about thin values, those of an attribute together."""
-    done: dict[tuple[str, str], list[str]] = {}
-    for name, value, action in values:
-        if action != "kept" and action != f"merged into {value}":
-            done.setdefault((name, action), []).append(printable(value))
-    return "; ".join(
-        f"{printable(name)}: {few(those, 6)} {printable(action)}"
-        for (name, action), those in done.items()
-    )
+        if thin := done_about(self.found.facts):
+            screen.print(escape(thin))
 
 
 def _listed(shown: Shown) -> str:

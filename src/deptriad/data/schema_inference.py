@@ -107,7 +107,7 @@ def proposed(
         warnings.warn(_cut_short(cut, wanted.most), stacklevel=3)
     if mixed := [column.name for column in counted if column.name in cut and _is_mixed(column)]:
         said = f"most of {', '.join(map(printable, mixed))} are numbers beside words, which makes them text: make the "
-        notes.append(f"{said}words missing, and they are binned")
+        notes.append(f"{said}words missing, as by a query with try_cast, and they are binned")
         warnings.warn(notes[-1], stacklevel=3)
     if own := [column.name for column in counted if _names_records(column, wanted.most)]:
         said = f"nearly every record has another {', '.join(map(printable, own))}"

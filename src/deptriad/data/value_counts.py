@@ -82,7 +82,7 @@ def _counted(values: Frame, name: str, dtype: Any, most: int | None) -> ValueCou
         values = values.with_columns(nw.col("value").cast(nw.String))
     elif held not in ("text", "boolean"):
         advice = "; convert it to" if held == "mixed types" else ", expected"
-        part = ", such as the year" if held.startswith("Date") else ""
+        part = ", such as year(…) by a query" if held.startswith("Date") else ""
         return ValueCounts(
             name, [], [], trouble=f"it holds {held}{advice} text, numbers or booleans{part}"
         )

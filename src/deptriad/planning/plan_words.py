@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from deptriad.planning.plan import Plan
 
 PROMISES = {
-    "joint": "exact for its own mechanisms, if people are as the joint tables say that it was made from",
+    "joint": "exact for its own mechanisms, if people are as in the joint tables that it was made from",
     "certified": "a bound for every joint distribution with the tables it was made from",
     "paired": "an ESTIMATE, a bound only if the other answers are independent given the target",
     "pairwise": "an ESTIMATE, a bound only if the other answers are independent given the target",
@@ -119,8 +119,8 @@ def summary(plan: Plan) -> list[str]:
     if not plan.asks_all:
         lines += [
             f"each person is asked {_one_of(plan.views)}; {_exposed(plan)}",
-            f"mean variance at most {rounded_up(plan.optimality, 4)} times that of the best shares of all views "
-            "priced",
+            f"mean variance at most {rounded_up(plan.optimality, 4)} times the least that other shares of these and "
+            "of all views that were tried have",
         ]
     plain = _plain(plan, max(plan.views, key=lambda view: view.epsilon))
     lines.append(f"plain ε of all that a person reports, about the whole record: at most {plain}")
