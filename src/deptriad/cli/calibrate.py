@@ -161,8 +161,8 @@ def _calibrate(
     screen.print(escape(repr(made)))
     if before is not None:
         screen.print(f"As was asked: {told(promise, before)}.")
-    if thin := done_about(made.facts):
-        screen.print(escape(thin))
+    if done := done_about(made.facts):
+        screen.print(escape(done))
     screen.print()
     screen.print(escape(repr(made.compare())))
     screen.print(f"\nThe plan is in [bold]{escape(str(plan))}[/]", soft_wrap=True)
