@@ -120,13 +120,15 @@ def _masses(
 ) -> Floats:
     """For all kinds of match but the last, all rows and reports: an edge summed over cells that match so or more."""
     budgets, alike = np.unique(epsilon, return_inverse=True)
-    of_kind = edge[
-        (None,) * len(budgets)
-    ]  # an axis for each budget: how many attributes of it match
-    for each, axis in zip(reports, alike.tolist(), strict=True):
-        sets = np.concatenate([each.listed, ~each.listed]).astype(np.float64)
-        sums = np.tensordot(of_kind, sets, ([len(budgets) + 1], [1]))
-        inside, outside = (np.moveaxis(part, axis, 0) for part in np.split(sums, 2, axis=-1))
+    # further first axes, one for each budget: how many attributes of it match
+    of_kind = edge[(None,) * len(budgets)]
+    for place, (each, axis) in enumerate(zip(reports, alike.tolist(), strict=True)):
+        before, after = np.split(of_kind.shape, [len(budgets) + 1 + place])
+        line = of_kind.reshape(-1, after[0], math.prod(after[1:]))
+        inside, outside = (
+            np.moveaxis((sets @ line).reshape(*before, each.number, *after[1:]), axis, 0)
+            for sets in (each.listed.astype(np.float64), (~each.listed).astype(np.float64))
+        )
         # one more match, or as many as before
         kinds = [outside[:1], inside[:-1] + outside[1:], inside[-1:]]
         of_kind = np.concatenate([np.moveaxis(kind, 0, axis) for kind in kinds], axis)
