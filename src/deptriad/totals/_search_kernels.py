@@ -19,7 +19,7 @@ import numpy as np
 from deptriad.totals._point_kernels import BY_ZERO, Points, sort_falling
 from deptriad.totals._term_kernels import HUGE, log, raised
 from deptriad.utils.arrays import Floats
-from deptriad.utils.compiled import compiled
+from deptriad.utils.compiled import compiled, part
 
 SWEEPS = 20
 """Rounds of coordinate ascent after which the reference is taken as it stands."""
@@ -233,6 +233,22 @@ def _even_prices(q, lower, counts, epsilon, tolerance, share):
     return most - here <= tolerance, mean
 
 
+@part(**BY_ZERO)
+def _halved(q, lower, counts, epsilon, price, low, high):
+    """Halve the brackets of the shares at a price: whether all are closed, and the sums of their sides."""
+    closed, below, above = True, 0.0, 0.0
+    for i in range(epsilon.size):
+        if high[i] > low[i] * (1.0 + CLOSE):
+            closed = False
+            middle = math.sqrt(low[i] * high[i])
+            if _winner(q[i], lower[i], counts[i], epsilon[i], middle)[1] > price:
+                low[i] = middle
+            else:
+                high[i] = middle
+        below, above = below + low[i], above + high[i]
+    return closed, below, above
+
+
 @compiled(**BY_ZERO)
 def _bracketed(q, lower, counts, epsilon, share, mean):
     """The same by bisection on the price, around the mean one: where terms have kinks prices jump."""
@@ -243,22 +259,26 @@ def _bracketed(q, lower, counts, epsilon, share, mean):
     cheap, dear = mean * 1e-3, mean * 1e3
     while dear > cheap * (1.0 + CLOSE):
         middle = math.sqrt(cheap * dear)
-        below, above = 0.0, 0.0
         for i in range(epsilon.size):
             low[i], high[i] = small[i], large[i]
-            while high[i] > low[i] * (1.0 + CLOSE):
-                part = math.sqrt(low[i] * high[i])
-                if _winner(q[i], lower[i], counts[i], epsilon[i], part)[1] > middle:
-                    low[i] = part
-                else:
-                    high[i] = part
-            below, above = below + low[i], above + high[i]
+        closed, below, above = False, 0.0, np.inf
+        while (
+            not closed and below <= 1.0 < above
+        ):  # until it is known whether they are too much together
+            closed, below, above = _halved(q, lower, counts, epsilon, middle, low, high)
         if above > 1.0:
             cheap = middle
             large[:] = high
         else:
             dear = middle
             small[:] = low
+    closed = False
+    low[:], high[:] = small, large
+    while not closed:
+        closed, _, _ = _halved(q, lower, counts, epsilon, dear, small, high)
+    closed = False
+    while not closed:
+        closed, _, _ = _halved(q, lower, counts, epsilon, cheap, low, large)
     # where shares jump past 1 at one price, everything in between costs the same
     above, below = large.sum(), small.sum()
     part = (1.0 - below) / (above - below) if above > 1.0 > below else 1.0

@@ -64,7 +64,10 @@ def planes(epsilon: Floats) -> Floats:
 
 def _different(found: Floats, scale: float) -> Integers:
     """One of each: planes that several choices of sets lead to."""
-    return np.asarray(np.unique((found / scale).round(12), axis=0, return_index=True)[1])
+    first: dict[tuple[float, ...], int] = {}
+    for place, row in enumerate((found / scale).round(12).tolist()):
+        first.setdefault(tuple(row), place)
+    return np.array([first[row] for row in sorted(first)], dtype=np.int64)
 
 
 def avoiding(chances: Floats, epsilon: Floats) -> Floats:

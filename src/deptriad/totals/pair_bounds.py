@@ -50,7 +50,8 @@ class PairBounds:
         self.released, self.epsilon = released, released.epsilon
         self.points = released.tables.points.at(x, y)
         plain, self.alone = plain_bound(self.points, self.epsilon, released.focus)
-        self.total = math.fsum(self.epsilon)
+        self.budgets = self.epsilon.tolist()
+        self.total = math.fsum(self.budgets)
         self.gain = np.maximum(self.epsilon - self.alone, 0.0)
         self.bound = min(plain, self.total - float(self.gain.max()))
         self.simple = True
@@ -82,7 +83,7 @@ class PairBounds:
 
     def _rest(self, kept: Sequence[int]) -> float:
         """The budgets of all other sources."""
-        return math.fsum(np.delete(self.epsilon, kept))
+        return math.fsum(each for i, each in enumerate(self.budgets) if i not in kept)
 
     # --- two or three sources: the worst joint ---
 

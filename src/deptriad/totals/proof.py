@@ -139,15 +139,14 @@ def _as_number(value: Any, name: str) -> float:
 
 def _as_pairs(pairs: Any) -> Integers:
     """Rows of two whole numbers, or none."""
-    expected = f"pairs are {pairs!r}, expected two whole numbers in a row"
     try:
         array = np.asarray(pairs)
     except ValueError:  # ragged
-        raise ValueError(expected) from None
+        array = np.empty(1, dtype=object)
     if array.dtype != object and array.size == 0:
         return np.zeros((0, 2), dtype=np.int64)
     if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
-        raise ValueError(expected)
+        raise ValueError(f"pairs are {pairs!r}, expected two whole numbers in a row")
     return array.astype(np.int64)
 
 
