@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,10 +56,11 @@ def run(work: Work) -> Outcome:
         for target in work.choose(NINE.names, ("SEX", "CIT"))
     ]
     rows = []
+    strategy = cache(partial(_strategy, analysis=analysis))
     for done, (name, distance, budget, attacker, target) in enumerate(todo):
         work.progress(done, len(todo))
-        strategy, about = _strategy(name, budget, analysis), (name, distance)
-        attacked = partial(_attacked, work, people, strategy, target, attacker, analysis, about)
+        asked, about = strategy(name, budget), (name, distance)
+        attacked = partial(_attacked, work, people, asked, target, attacker, analysis, about)
         found = work.kept(f"attack {name} {distance:g} {attacker} {target}", attacked)
         rows.append({"tvd": distance, "strategy": name, "epsilon": budget, **found})
     return Outcome(rows, _claims(rows), _data(work, len(people)), _notes())
