@@ -321,6 +321,8 @@ def test_targets_and_records_must_be_there(rng):
         dt.attack_all(frame, strategy, [])
     with pytest.raises(ValueError, match="1 records"):
         dt.attack(frame[:1], strategy, "a")
+    with pytest.raises(ValueError, match=r"undeclared.*: a plan stands as it is"):
+        dt.attack(frame.assign(a="?"), dt.calibrate(SCHEMA, 1.0), "a")
     for all_about_a in (Separate(SCHEMA, {"a": GRR(3, 1.0)}), Sample(SCHEMA, 1.0, k=4)):
         with pytest.raises(ValueError, match="every question is about 'a' itself"):
             dt.attack(frame, all_about_a, "a", own=False)

@@ -186,6 +186,18 @@ def test_values_outside_the_schema_are_refused(strategy, column, value, said, tm
     assert os.listdir(tmp_path) == ["d.parquet"]
 
 
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_a_column_that_is_not_there_is_named(kind, tmp_path):
+    frame, place = records(20).drop(columns="sex"), tmp_path / f"d.{kind}"
+    getattr(frame, f"to_{kind}")(place, index=False)
+    for data in (frame, place):
+        with pytest.raises(ValueError, match="there is no column 'sex': there are"):
+            perturb_file(Split(SCHEMA, 1.0), data, tmp_path / "out.parquet")
+    with pytest.raises(ValueError, match="there is no column 'sex': there are"):
+        perturb(Split(SCHEMA, 1.0), frame)
+    assert os.listdir(tmp_path) == [f"d.{kind}"]
+
+
 @pytest.mark.parametrize(
     "strategy", [Split(SCHEMA, 1.0), Sample(SCHEMA, 1.0), SampleWithFakes(SCHEMA, 1.0)]
 )

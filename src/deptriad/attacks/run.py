@@ -227,7 +227,8 @@ def _as_one_value(asked: Strategy, name: str) -> bool:
 def _coded(records: Any, asked: Strategy, aims: Sequence[str]) -> NDArray[Any]:
     """Codes of all records; of attributes that are neither collected nor attacked they stay 0."""
     from deptriad.collection.perturb import _widened
+    from deptriad.data.encoding import encoded
 
     wanted = {*asked.released.names, *aims}
     used = asked.schema.only(*(name for name in asked.schema.names if name in wanted))
-    return _widened(used.encode(records), used, asked.schema)
+    return _widened(encoded(records, used, of_plan=True), used, asked.schema)

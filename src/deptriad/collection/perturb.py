@@ -99,14 +99,16 @@ def perturb_file(
     ...     print(perturb_file(plan, frame, place), plan.estimate(place, ["sex"]).n)
     1000 1000
     """
-    from deptriad.data import readers
+    from deptriad.data import column_types, readers
 
     asked, named = as_strategy(strategy), f" is {os.fspath(out)!r}"
     if os.path.splitext(out)[1].lower() not in readers.PARQUET:
         raise InvalidValue(Parameter("out"), f"{named}, expected the name of a .parquet file")
     if _is_same_file(data, out):
         raise InvalidValue(Parameter("out"), f"{named}, the data itself, expected another file")
-    frame = readers.opened(data, schema=asked.schema).select(*asked.released.names)
+    frame = readers.opened(data, schema=asked.schema)
+    column_types.require(frame, asked.released.names)
+    frame = frame.select(*asked.released.names)
     import pyarrow.parquet as pq
 
     def reported(codes: NDArray[Any]) -> Any:

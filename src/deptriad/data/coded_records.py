@@ -139,10 +139,13 @@ def _checked_weights(weights: ArrayLike | None, records: int) -> Floats:
     return np.asarray(np.ldexp(array, -int(np.frexp(array.max())[1])))
 
 
-def coded_frame(records: Any, schema: Schema | None, weight: str | None) -> tuple[Coded, Schema]:
-    """Encode a frame, by a schema or by one inferred from all its columns but the weight's."""
+def coded_frame(
+    records: Any, schema: Schema | None, weight: str | None, of_plan: bool = False
+) -> tuple[Coded, Schema]:
+    """Encode a frame, by a schema, which may be a plan's, or by one inferred from all its columns but the weight's."""
     from deptriad.data import readers
     from deptriad.data.column_types import require, require_weight
+    from deptriad.data.encoding import encoded
     from deptriad.data.schema import taken_as_public
 
     frame, weights = readers.opened(records, schema=schema), None
@@ -155,7 +158,7 @@ def coded_frame(records: Any, schema: Schema | None, weight: str | None) -> tupl
             )
         weights = frame.select(weight).lazy().collect()[weight].to_numpy()
     labels = [attribute.values for attribute in schema]
-    codes = schema.encode(records)
+    codes = encoded(records, schema, of_plan)
     return coded_array(codes, schema.sizes, weights, schema.names, labels), schema
 
 

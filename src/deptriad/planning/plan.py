@@ -339,7 +339,9 @@ class Plan:
         progress
             Called with the number of targets done, and of all.
         """
-        return check(self, coded_frame(records, self.schema, weight)[0], rng, progress)
+        return check(
+            self, coded_frame(records, self.schema, weight, of_plan=True)[0], rng, progress
+        )
 
     def spent(
         self,
