@@ -59,6 +59,14 @@ def test_a_page_of_another_plan_is_refused(run, plan, tmp_path):
     assert "written for another plan: run `deptriad client` with this one" in one_line(errors)
 
 
+def test_invitations_never_replace_their_store_named_by_its_url(run, plan, tmp_path):
+    Store.opened(tmp_path / "reports.db", plan).close()
+    given = ("--store", "sqlite:///reports.db", "--out", "reports.db", "--force")
+    code, _, errors = run("invite", "plan.json", "--count", "3", *given)
+    assert (code, "which is an input" in one_line(errors)) == (1, True)
+    Store.opened(tmp_path / "reports.db", plan).close()
+
+
 def test_a_port_that_is_taken_is_named(run, plan):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

@@ -9,6 +9,7 @@ import typer
 
 from deptriad.cli import options
 from deptriad.cli.app import app, refuse_place
+from deptriad.collection.report_store import SQLITE
 from deptriad.planning.plan import Plan
 from deptriad.utils import files
 
@@ -131,7 +132,7 @@ def _invite(
 
     The store keeps hashes of those that are left, and nothing of those that were used.
     """
-    refuse_place(out, "--out", plan, store, force=force)
+    refuse_place(out, "--out", plan, store.removeprefix(SQLITE), force=force)
     opened = _opened(store, Plan.load(plan))
 
     def keep(made: Sequence[str]) -> None:
