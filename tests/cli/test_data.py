@@ -116,6 +116,7 @@ def test_analyze_ends_a_mistake_in_one_line_and_leaves_nothing(run, survey, tmp_
         (("analyze", "survey.csv", "--top", "-1"), "top"),
         (("analyze", "survey.csv", "--min-records", "-1"), "min.records"),
         (("analyze", "survey.csv", "--epsilon", "much"), "epsilon"),
+        (("counts", "survey.csv", "--cells", "9" * 400), "400 digits, expected a whole"),
     ],
 )
 def test_wrong_usage_of_the_commands_on_data_is_explained(run, survey, tmp_path, arguments, named):

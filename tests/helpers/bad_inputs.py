@@ -28,6 +28,11 @@ READERS: dict[str, tuple[str, ...]] = {
     "report": ("report", "survey.csv", "--schema", "schema.json", "--force", "--out", "made.html"),
     "sign": ("sign", "plan.json", "--key", "key.pem", "--force"),
     "verify": ("verify", "plan.json", "--key", "key.pem.pub"),
+    "counts": ("counts", "survey.csv", "--schema", "schema.json", "--force", "--save", "made.npz"),
+    "analyze counts": ("analyze", "counts.npz", "--quick"),
+    "chain": ("chain", "panel.csv", "--person", "who", "--time", "when", "--value", "job", "--total", "1"),
+    "client": ("client", "plan.json", "--out", "made", "--force"),
+    "spent": ("spent", "plan.json", "plan.json", "--next", "sex"),
 }  # fmt: skip
 """Commands that read files, with files that they can read."""
 
@@ -54,6 +59,8 @@ OPTIONS = {
     "estimate": ("--level", "--post"),
     "attack": ("--sample", "--seed", "--targets"),
     "report": ("--total", "--min-count"),
+    "chain": ("--total", "--level", "--start"),
+    "counts": ("--cells",),
 }  # fmt: skip
 JUNK: tuple[Any, ...] = (
     *(None, True, -1, 0, 1e308, 10**400, "", "x" * 10_000, "\x00", "\ud800", [], {}, [[]]),
@@ -98,6 +105,10 @@ def write_inputs(folder: Path) -> None:
     from deptriad.collection.perturb import perturb_file
 
     perturb_file(plan, str(folder / "survey.csv"), folder / "reports.parquet")
+    prior.counts.save(folder / "counts.npz")
+    jobs = [row.split(",")[1] for row in rows[:400]]
+    panel = [f"{place // 4},{place % 4},{job}" for place, job in enumerate(jobs)]
+    (folder / "panel.csv").write_text("\n".join(["who,when,job", *panel]) + "\n")
     with contextlib.suppress(ModuleNotFoundError):  # without cryptography nothing is signed
         signatures.new_key(folder / "key.pem")
         signatures.sign(folder / "plan.json", folder / "key.pem")

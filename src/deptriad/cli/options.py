@@ -15,12 +15,19 @@ def file(help: str) -> Any:
     return typer.Option(help=help, dir_okay=False, metavar="FILE")
 
 
+MOST = 1 << 128
+"""What no number of anything reaches, nor a seed."""
+
+
 def whole(help: str, least: int) -> Any:
     """An option that is a whole number of at least so much."""
 
     def checked(param: typer.CallbackParam, value: int | None) -> int | None:
         if value is not None and value < least:
             said = f"it is {value}, expected a whole number of at least {least}"
+            raise typer.BadParameter(said, param_hint=param.opts[0])
+        if value is not None and value >= MOST:
+            said = f"it has {len(str(value))} digits, expected a whole number below 2^128"
             raise typer.BadParameter(said, param_hint=param.opts[0])
         return value
 
