@@ -248,6 +248,9 @@ def test_bounds_are_shown_by_what_is_assumed(run, survey, tmp_path):
         "GRR, joint table: exact, if",
     ):
         assert words in table
+    _, unsure, _ = run(*arguments, "--uncertainty", "absolute:0.02")
+    assert "GRR, joint table: exact" not in unsure
+    assert "The smaller of the two bounds for GRR holds" in unsure
     _, output, _ = run(*arguments, "--json")
     for name, total in grr.items():
         by_grr = {"certified": total.certified, "joint": total.joint}

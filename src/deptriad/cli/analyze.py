@@ -132,7 +132,7 @@ def _analyze(
         console().print(leak_table(rows, budgets=None if alike else budgets), end="")
         console().print(TRIAD_WORDS)
     if brackets:
-        _show_brackets(brackets, worst)
+        _show_brackets(brackets, worst, found.uncertainty is None)
     if save is not None:
         console().print(f"All {len(found.pairs)} triads are in {escape(str(save))}")
 
@@ -188,7 +188,7 @@ def _witnesses(
         return witness_each(coded, budgets, found, rng, show)
 
 
-def _show_brackets(brackets: Sequence[Bracket], worst: Witness | None) -> None:
+def _show_brackets(brackets: Sequence[Bracket], worst: Witness | None, certain: bool) -> None:
     screen = console()
     seen = brackets[0].attained is not None
     headings = [
@@ -223,7 +223,7 @@ def _show_brackets(brackets: Sequence[Bracket], worst: Witness | None) -> None:
         "odds moved at most: whatever one knew before, all reports of a person together change the odds between two\n"
         "possible answers by no larger factor, e^certified."
     )
-    _show_levels(brackets)
+    _show_levels(brackets, certain)
     if worst:
         screen.print(escape(f"\n{worst}"))
     low = [
@@ -240,8 +240,16 @@ def _show_brackets(brackets: Sequence[Bracket], worst: Witness | None) -> None:
         screen.print(f"The same holds for {len(low) - 5} more.")
 
 
-def _show_levels(brackets: Sequence[Bracket]) -> None:
-    """The three bounds side by side: the more one is willing to assume, the smaller."""
+EXACT = "GRR, joint table: exact, if DATA is right about how all answers occur together, too."
+
+LARGEST = (
+    "GRR, joint table: the most that any joint table within --uncertainty gives away, which may be more than pairs\n"
+    "allow. The smaller of the two bounds for GRR holds."
+)
+
+
+def _show_levels(brackets: Sequence[Bracket], certain: bool) -> None:
+    """The three bounds side by side: the more one is willing to assume, the smaller, unless joint tables are unsure."""
     screen = console()
     headings = ["any mechanism\nfrom pairs", "GRR\nfrom pairs", "GRR\njoint table"]
     table = number_table(["about"], headings)
@@ -253,8 +261,7 @@ def _show_levels(brackets: Sequence[Bracket]) -> None:
     screen.print(table, end="")
     screen.print(
         "any mechanism, from pairs: certified, as above; it needs to know how answers occur in pairs, and no more.\n"
-        "GRR, from pairs: every answer is reported by GRR.\n"
-        "GRR, joint table: exact, if DATA is right about how all answers occur together, too."
+        f"GRR, from pairs: every answer is reported by GRR.\n{EXACT if certain else LARGEST}"
     )
     for reason in sorted({each.grr.joint_reason for each in brackets if each.grr.joint is None}):
         screen.print(f"–: {escape(reason)}.")

@@ -87,7 +87,8 @@ def certainty(analysis: Analysis) -> dict[str, str]:
     else:
         guarantees = (
             "A guarantee, for records drawn independently from the population and values that were fixed beforehand: "
-            f"with a probability of at least {analysis.uncertainty.level:g} all bounds hold at once."
+            f"with a probability of at least {analysis.uncertainty.level:g} all bounds from pairs hold at once, and so "
+            "do those of one table here in which joint tables take part."
         )
     return {
         "title": f"Allowed for: {ALLOWED_FOR[type(analysis.uncertainty).__name__]}",
