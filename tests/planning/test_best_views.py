@@ -116,6 +116,18 @@ def test_no_mixture_of_joint_values_is_better(seed, sizes, total, order):
         assert mean_variance(plan.views, workload, total) <= 1.01 * best.objective
 
 
+@pytest.mark.parametrize("order", [1, 2])
+def test_a_prior_is_never_a_loss(order):
+    """Of eight attributes nearly all are asked together at such a promise, which few of them are not worth."""
+    frame, schema, _ = survey(3, [2, 2, 2, 8, 2, 2, 2, 2], 0.2)
+    workload = Workload.checked(schema, order)
+    known, unknown = (
+        calibrate(given, 8.0, marginals=order) for given in (analysed(frame, schema), schema)
+    )
+    own, other = (mean_variance(plan.views, workload, 8.0) for plan in (known, unknown))
+    assert own <= 1.01 * other
+
+
 def test_answers_to_more_questions_than_a_marginal_has_are_worth_it():
     """Three bits as one value of 8 at a promise of 6: hardly any noise, and all pairs from everybody."""
     _, schema, _ = survey(0, [2, 2, 2], 0.0)

@@ -107,6 +107,8 @@ def best_views(
 
     exact = tables is not None and guard.uncertainty is None
     kept = (lambda view: view) if exact else guard.kept
+    if analysis is not None:  # then no prior is a loss
+        Pricing(pool, None, promises, most, allowed, kept, lambda names: 0.0).run()
     Pricing(pool, tables, promises, most, allowed, kept, of_pairs).run(watch)
     pool.thin(LEAST_SHARE, LOSS)
     return _checked(pool, guard)

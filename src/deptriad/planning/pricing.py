@@ -149,7 +149,7 @@ class Pricing:
         self.last: dict[Names, tuple[View, Floats]] = {}
         self.joint: dict[Names, list[tuple[View, Floats]]] = {}
 
-    def run(self, watch: Callable[[int, int], None]) -> None:
+    def run(self, watch: Callable[[int, int], None] = lambda done, of: None) -> None:
         """Price, add, solve, until no view gains."""
         for number in range(ROUNDS):
             self.pool.solve()
@@ -171,7 +171,7 @@ class Pricing:
         apart: dict[Names, bool] = {}
         one: dict[Names, float] = {}
         seeds, most_values = self._seeds(price), mechanisms["olh"].most_values
-        top = math.inf
+        top = 0.0
         for size in range(2, self.most + 1):
             gains: list[tuple[float, Names]] = []
             for some in sorted({*level, *seeds.get(size, [])}):
