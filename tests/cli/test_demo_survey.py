@@ -4,12 +4,14 @@ import csv
 import math
 import os
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import deptriad as dt
 from deptriad.cli import demo_survey
+from deptriad.utils.text import rounded_up
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("statsmodels")
@@ -146,3 +148,16 @@ def test_without_statsmodels_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "statsmodels.datasets", None)
     with pytest.raises(ModuleNotFoundError, match=r"pip install 'deptriad\[demo\]'"):
         demo_survey.survey()
+
+
+def test_the_page_about_totals_has_the_bounds_of_the_survey(analysis, prior):
+    """The row of affairs in its table of three bounds; the joint one from the table of all nine answers."""
+    page = Path(__file__).parents[2] / "docs" / "totals.md"
+    cells = next(
+        line for line in page.read_text(encoding="utf-8").splitlines() if "| affairs |" in line
+    )
+    budgets = dict.fromkeys(NAMES, 0.3)
+    free, grr = (analysis.total("affairs", budgets, way).certified for way in (None, "grr"))
+    told = dt.joint_leakage(prior.joint(NAMES).given("affairs"), [0.3] * 8)
+    bounds = [rounded_up(bound) for bound in (free, grr, 0.3 + told)]
+    assert cells == "| affairs | " + " | ".join(bounds) + " |"
