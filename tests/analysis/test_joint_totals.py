@@ -95,9 +95,12 @@ def test_without_a_joint_table_the_reason_is_said(prior, monkeypatch, tmp_path):
 
 def test_too_many_reports_are_a_reason_too(prior, monkeypatch):
     monkeypatch.setattr("deptriad.totals.joint.MOST_LIKELIHOODS", 10)
-    total = dt.analyze(prior).totals(1.0, mechanisms="oue")["a"]
-    assert total.joint is None
-    assert "6 × 2 = 12 different reports" in total.joint_reason
+    totals = dt.analyze(prior).totals(1.0, mechanisms="oue")
+    assert [total.joint for total in totals.values()] == [None] * 3
+    assert "6 × 2 = 12 different reports" in totals["a"].joint_reason
+    again = "about 'a' and others there are too many different reports"
+    assert totals["b"].joint_reason == totals["c"].joint_reason == again
+    assert repr(totals).count("no joint total: ") == 2
 
 
 def test_tables_are_counted_a_few_at_a_time(prior, monkeypatch):

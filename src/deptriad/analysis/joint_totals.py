@@ -68,8 +68,13 @@ class JointTables:
     ) -> dict[str, JointTotal]:
         """The total of each target, its own budget included."""
         found = {target: JointTotal(None, reason) for target, reason in self.reasons.items()}
+        again = ""
         for target, table in self._tables():
-            found[target] = self._total(target, table, budgets, named)
+            try:
+                found[target] = self._total(target, table, budgets, named)
+            except TooManyReports as error:  # said at length once
+                found[target] = JointTotal(None, again or str(error))
+                again = again or f"about {target!r} and others there are too many different reports"
         return found
 
     def _total(
@@ -81,10 +86,7 @@ class JointTables:
     ) -> JointTotal:
         others = [name for name in self.released if name != target]
         given, chosen = [budgets[name] for name in others], [named[name] for name in others]
-        try:
-            leaked = joint_leakage(table, given, chosen) if others else 0.0
-        except TooManyReports as error:
-            return JointTotal(None, str(error))
+        leaked = joint_leakage(table, given, chosen) if others else 0.0
         return JointTotal(sum_up([budgets.get(target, 0.0), leaked]))
 
     def _tables(self) -> Iterator[tuple[str, Any]]:
