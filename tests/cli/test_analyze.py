@@ -74,6 +74,23 @@ def test_names_that_differ_in_the_middle_stay_apart_in_80_columns(run, tmp_path,
     assert labels == {"ever…diabetes…", "ever…asthma_b…", "ever…gout_by_…"}
 
 
+@pytest.mark.parametrize("how", ["--totals", "--witness"])
+def test_totals_of_long_names_fit_80_columns(run, tmp_path, monkeypatch, how):
+    monkeypatch.setenv("COLUMNS", "80")
+    names = [f"ever_diagnosed_with_{what}_by_a_doctor" for what in ("diabetes", "asthma", "gout")]
+    rows = [f"{i % 2},{i % 3 % 2},{i % 5 % 2}" for i in range(300)]
+    (tmp_path / "survey.csv").write_text("\n".join([",".join(names), *rows]))
+    budget = f"{names[0]}=2"
+    code, output, _ = run("analyze", "survey.csv", "--quick", how, "--budget", budget)
+    assert code == 0
+    assert max(map(len, output.splitlines())) <= 80
+    for heading in ("own ε", "estimate", "pairwise", "certified", "becomes"):
+        assert heading in output
+    lines = shown(output, "All releases together")
+    assert len({line[0] for line in lines}) == 3
+    assert {len(line) for line in lines} == {8}
+
+
 def test_merged_values_are_named_by_attribute(run, tmp_path):
     rows = [f"{'abcde'[i % 101 % 5] if i % 101 < 5 else 'most'},{i % 2}" for i in range(300)]
     (tmp_path / "survey.csv").write_text("\n".join(["town,sex", *rows]))

@@ -14,10 +14,10 @@ from deptriad.analysis.exposure import Exposures, exposures
 from deptriad.analysis.leakage_matrix import Leak
 from deptriad.cli import options
 from deptriad.cli.app import (
+    about_table,
     app,
     console,
     leak_table,
-    number_table,
     progress_bar,
     refuse_place,
     show_json,
@@ -191,25 +191,26 @@ def _witnesses(
 def _show_brackets(brackets: Sequence[Bracket], worst: Witness | None, certain: bool) -> None:
     screen = console()
     seen = brackets[0].attained is not None
+    uneven = len({each.total.own for each in brackets}) > 1
     headings = [
-        "own ε",
+        *(["own ε"] if uneven else []),
         *(["fact\nattained"] if seen else []),
         "estimate\npaired",
         "estimate\npairwise",
         "bound\ncertified",
         "bound\nsum of ε",
-        "odds moved\nat most",
+        *([] if seen else ["odds\nat most"]),
         "50 % sure\nbecomes",
     ]
-    table = number_table(["about"], headings)
-    table.title, table.title_justify = "All releases together", "left"
+    rows = []
     for total, _, attained in brackets:
         own, *others = (up(getattr(total, name)) for name in NUMBERS)
         # a lower bound is rounded down
         fact = [] if attained is None else [rounded_down(attained)]
-        odds = f"{times(total.certified)} times"
-        sure = surety(total.certified)
-        table.add_row(escape(printable(total.target)), own, *fact, *others, odds, sure)
+        odds = [] if seen else [f"×{times(total.certified)}"]
+        rows.append((*([own] if uneven else []), *fact, *others, *odds, surety(total.certified)))
+    table = about_table(screen, [each.total.target for each in brackets], headings, rows)
+    table.title = "All releases together"
     screen.print(table, end="")
     if seen:
         screen.print(
@@ -217,11 +218,11 @@ def _show_brackets(brackets: Sequence[Bracket], worst: Witness | None, certain: 
         )
     screen.print(
         "paired, pairwise: estimates, right only if the other answers are independent given this one.\n"
-        "certified: no joint distribution with these tables gives away more, whatever ε-LDP mechanisms are used;\n"
-        "this is the promise to make, to all whose values are in the tables.\n"
+        "certified: no joint distribution with these tables gives away more, whatever ε-LDP mechanisms are used; this "
+        "is the promise to make, to all whose values are in the tables.\n"
         "sum of ε: what holds without knowing anything.\n"
-        "odds moved at most: whatever one knew before, all reports of a person together change the odds between two\n"
-        "possible answers by no larger factor, e^certified."
+        f"{'e^certified' if seen else 'odds at most'}: whatever one knew before, all reports of a person together "
+        "change the odds between two possible answers by no larger factor."
     )
     _show_levels(brackets, certain)
     if worst:
@@ -252,12 +253,12 @@ def _show_levels(brackets: Sequence[Bracket], certain: bool) -> None:
     """The three bounds side by side: the more one is willing to assume, the smaller, unless joint tables are unsure."""
     screen = console()
     headings = ["any mechanism\nfrom pairs", "GRR\nfrom pairs", "GRR\njoint table"]
-    table = number_table(["about"], headings)
-    table.title, table.title_justify = "\nThe bound, by what is assumed", "left"
+    rows = []
     for total, grr, _ in brackets:
         exact = "–" if grr.joint is None else up(grr.joint)
-        bounds = (up(total.certified), up(grr.certified), exact)
-        table.add_row(escape(printable(total.target)), *bounds)
+        rows.append((up(total.certified), up(grr.certified), exact))
+    table = about_table(screen, [each.total.target for each in brackets], headings, rows)
+    table.title = "\nThe bound, by what is assumed"
     screen.print(table, end="")
     screen.print(
         "any mechanism, from pairs: certified, as above; it needs to know how answers occur in pairs, and no more.\n"

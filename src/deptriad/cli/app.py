@@ -30,7 +30,7 @@ from deptriad.cli.words import reason
 from deptriad.data import readers
 from deptriad.utils.files import spelt
 from deptriad.utils.progress import BEFORE_COMPILING
-from deptriad.utils.text import printable, rounded_up
+from deptriad.utils.text import printable, rounded_up, told_apart
 
 SECONDS = 5.0
 """Between two lines of progress."""
@@ -234,10 +234,29 @@ def progress_bar(what: str) -> Iterator[Any]:
 
 
 def number_table(names: Sequence[str], numbers: Sequence[str]) -> Table:
-    """A table without rows: columns of names, to the left, and then columns of numbers, to the right."""
+    """A table without rows: columns of names, to the left, and then columns of numbers, to the right.
+
+    Where it is too wide, names take more lines, and numbers never.
+    """
     table = Table(*names, box=SIMPLE)
     for heading in numbers:
-        table.add_column(heading, justify="right")
+        table.add_column(heading, justify="right", no_wrap=True)
+    return table
+
+
+def about_table(
+    screen: Console, names: Sequence[str], headings: Sequence[str], rows: Sequence[Sequence[str]]
+) -> Table:
+    """A row of numbers about each attribute, whose names are cut to the room that the numbers leave."""
+    wide = [
+        max(len(line) for text in column for line in text.split("\n"))
+        for column in zip(headings, *rows, strict=True)
+    ]
+    room = screen.width - sum(width + 2 for width in wide) - 5
+    table = number_table(["about"], headings)
+    table.title_justify, table.padding = "left", (0, 1, 0, 0)
+    for name, row in zip(told_apart([*map(printable, names)], max(room, 8)), rows, strict=True):
+        table.add_row(escape(name), *row)
     return table
 
 

@@ -14,7 +14,7 @@ from deptriad.cli.app import app, console, progress_bar, refuse_place
 from deptriad.cli.data import analysed, is_counts
 from deptriad.data import readers
 from deptriad.planning.plan import Plan
-from deptriad.planning.plan_words import promised
+from deptriad.planning.plan_words import as_promised, promised
 from deptriad.report.content import Options
 from deptriad.report.promises import SECONDS, asked_for
 from deptriad.utils.text import printable
@@ -80,7 +80,7 @@ def _report(
     )
     screen = console()
     screen.print(escape("\n".join([*in_short(made[promise]), ""])))
-    planned = ", ".join(f"{each:g}" for each in made)
+    planned = ", ".join(map(as_promised, made))
     shown = f"The page is in {escape(str(out))}, with plans for these promises: {planned}"
     screen.print(shown, soft_wrap=True)
     if len(made) < len(asked_for(promise, others)):
