@@ -45,7 +45,8 @@ def floats_of(column: nw.Expr, dtype: Any) -> nw.Expr:
     """The float nearest to each number, on every engine."""
     if dtype == nw.Decimal:  # by its digits: not every engine rounds to the nearest float
         column = column.cast(nw.String)
-    elif dtype in (nw.Int64, nw.UInt64):  # Arrow refuses to cast those beyond 2^53, but divides them
+    elif dtype in (nw.Int64, nw.UInt64):
+        # Arrow refuses to cast those beyond 2^53, but divides them
         column = column / 1
     return column.cast(nw.Float64)
 
