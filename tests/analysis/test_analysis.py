@@ -241,7 +241,7 @@ def test_what_is_no_uncertainty_is_refused(uncertainty):
     ("options", "uncertainty", "said"),
     [
         ({}, dt.Spread("std"), "by"),
-        ({"by": "place"}, dt.Confidence(0.95), "source"),
+        ({"by": "place"}, dt.Confidence(0.95), "groups"),
         ({"weight": "w"}, dt.Confidence(0.95), "weight"),
     ],
 )

@@ -308,7 +308,7 @@ def test_confidence_needs_unweighted_counts_of_one_source(frame):
     with pytest.raises(ValueError, match="weight"):
         weighted.box("letter", "flag", dt.Confidence(0.95))
     several = dt.Prior.from_data(frame, SCHEMA, by="place", min_records=1)
-    with pytest.raises(ValueError, match="several groups|there are 3 groups"):
+    with pytest.raises(ValueError, match=r"several groups|there are 3 groups"):
         several.box("letter", "flag", dt.Confidence(0.95))
 
 
