@@ -45,6 +45,14 @@ def test_chain_shows_budgets_for_so_many_releases_and_for_ever(run, panel):
         assert word in output
 
 
+def test_chain_says_the_promise_as_it_was_asked(run, panel, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    code, output, _ = run("chain", "panel.csv", *COLUMNS, "--sure", "0.6", "--before", "0.3")
+    assert code == 0
+    assert "nobody who was 30 % sure of an answer becomes surer than 60 %" in output
+    assert max(map(len, output.splitlines())) <= 80
+
+
 def test_chain_in_json_is_what_the_library_says(run, panel):
     code, output, _ = run(
         "chain", "panel.csv", *COLUMNS, "--total", "3", "--start", "unknown", "--json"

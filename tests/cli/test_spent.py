@@ -4,7 +4,7 @@ import pytest
 
 pytest.importorskip("typer")
 import deptriad as dt
-from command_line import one_line, strict_json
+from command_line import one_line, shown, strict_json
 
 
 @pytest.fixture
@@ -36,6 +36,21 @@ def test_two_plans_tell_more_than_their_totals(run, two_plans, tmp_path):
     assert code == 0
     for word in ("differ", "joint", "sum of ε", "BROKEN", "about first, second, differ"):
         assert word in output
+
+
+def test_what_was_told_about_long_names_fits_80_columns(run, tmp_path, monkeypatch):
+    pytest.importorskip("duckdb", reason="DuckDB, which reads the files, is not installed")
+    monkeypatch.setenv("COLUMNS", "80")
+    names = [f"ever_diagnosed_with_{what}_by_a_doctor" for what in ("diabetes", "asthma", "gout")]
+    rows = [f"{i % 2},{i % 3 % 2},{i % 5 % 2}" for i in range(300)]
+    (tmp_path / "survey.csv").write_text("\n".join([",".join(names), *rows]))
+    assert run("calibrate", "survey.csv", "--total", "2", "--views", "all")[0] == 0
+    code, output, _ = run("spent", "plan.json", "plan.json")
+    assert code == 0
+    assert max(map(len, output.splitlines())) <= 80
+    lines = shown(output)
+    assert len({line[0] for line in lines}) == 3
+    assert {line[1] for line in lines} == {"plan's own"}
 
 
 def test_without_data_all_is_added(run, two_plans):

@@ -10,6 +10,7 @@ from deptriad.chains.chain import Chain
 from deptriad.cli import options
 from deptriad.cli.app import app, console, number_table, progress_bar, show_json
 from deptriad.data.schema import Schema
+from deptriad.planning.plan_words import as_promised
 from deptriad.tables.table import Box
 from deptriad.tables.uncertainty import Confidence
 from deptriad.utils.text import printable, spent, times, told
@@ -75,7 +76,7 @@ def _chain(
         limits = {"threshold": chain.threshold, "threshold_total": chain.threshold_total}
         show_json(facts | limits | {"budgets": rows})
         return
-    _show(chain, promise, rows)
+    _show(chain, promise, rows, before)
 
 
 def _row(chain: Chain, total: float, count: float) -> dict[str, float]:
@@ -88,7 +89,7 @@ def _row(chain: Chain, total: float, count: float) -> dict[str, float]:
     return {"releases": count, "epsilon": epsilon, "split": total / count, "total": float(told)}
 
 
-def _show(chain: Chain, total: float, rows: list[dict[str, float]]) -> None:
+def _show(chain: Chain, total: float, rows: list[dict[str, float]], before: float | None) -> None:
     screen = console()
     table = number_table([], ["releases", "budget for each", "if budgets are added up"])
     for row in rows:
@@ -102,16 +103,15 @@ def _show(chain: Chain, total: float, rows: list[dict[str, float]]) -> None:
     name = escape(printable(chain.forward.target))
     screen.print(
         f"In words: all releases together, past and to come, move the odds between two answers of {name} at any one "
-        f"time at most {times(total)} times (e^{total:g}): {told(total)} at any one time.",
-        soft_wrap=True,
+        f"time at most {times(total)} times (e^{as_promised(total)}): {told(total)} at any one time."
     )
+    if before is not None:
+        screen.print(f"As was asked: {told(total, before)}.")
     if not rows[-1]["epsilon"]:
-        screen.print(
-            "No budget keeps this for ever: what was told is not forgotten.", soft_wrap=True
-        )
+        screen.print("No budget keeps this for ever: what was told is not forgotten.")
     known = (
         ""
         if isinstance(chain.forward, Box)
         else " (the frequencies in DATA; --level certifies them)"
     )
-    screen.print(f"Taken as known: a Markov chain, {escape(chain.assumed)}{known}.", soft_wrap=True)
+    screen.print(f"Taken as known: a Markov chain, {escape(chain.assumed)}{known}.")

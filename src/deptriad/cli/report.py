@@ -17,7 +17,7 @@ from deptriad.planning.plan import Plan
 from deptriad.planning.plan_words import as_promised, promised
 from deptriad.report.content import Options
 from deptriad.report.promises import SECONDS, asked_for
-from deptriad.utils.text import printable
+from deptriad.utils.text import printable, told
 
 
 @app.command(
@@ -79,7 +79,10 @@ def _report(
         min_count=min_count,
     )
     screen = console()
-    screen.print(escape("\n".join([*in_short(made[promise]), ""])))
+    screen.print(escape("\n".join(in_short(made[promise]))))
+    if before is not None:
+        screen.print(f"As was asked: {told(promise, before)}.")
+    screen.print()
     planned = ", ".join(map(as_promised, made))
     shown = f"The page is in {escape(str(out))}, with plans for these promises: {planned}"
     screen.print(shown, soft_wrap=True)

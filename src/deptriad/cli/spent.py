@@ -7,7 +7,7 @@ import typer
 from rich.markup import escape
 
 from deptriad.cli import options
-from deptriad.cli.app import app, console, number_table, progress_bar, show_json
+from deptriad.cli.app import about_table, app, console, progress_bar, show_json
 from deptriad.cli.data import analysed, by_name
 from deptriad.planning.plan import Plan
 from deptriad.planning.plan_words import as_promised, up_to
@@ -89,10 +89,9 @@ def _spent(
 
 def _show(found: Spent, nexts: dict[str, float]) -> None:
     screen = console()
-    table = number_table(["answer", "by"], ["told", BECOMES, "sum of ε", "promise", "left"])
-    for name, told in found.items():
-        table.add_row(
-            escape(printable(name)),
+    headings = ["by", "told", BECOMES.replace(" be", "\nbe"), "sum of ε", "promise", "left"]
+    rows = [
+        (
             told.by,
             up_to(told.most, found.promises[name]),
             surety(told.most),
@@ -100,11 +99,13 @@ def _show(found: Spent, nexts: dict[str, float]) -> None:
             as_promised(found.promises[name]),
             rounded_down(found.left_of(name)),
         )
+        for name, told in found.items()
+    ]
+    table = about_table(screen, list(found), headings, rows)
     screen.print(table, end="")
     for line in found.meaning:
-        screen.print(escape(line), soft_wrap=True)
+        screen.print(escape(line))
     for name, epsilon in nexts.items():
         screen.print(
-            f"{escape(printable(name))} may be asked by itself with ε of {rounded_down(epsilon)}.",
-            soft_wrap=True,
+            f"{escape(printable(name))} may be asked by itself with ε of {rounded_down(epsilon)}."
         )
