@@ -92,7 +92,7 @@ def test_values_that_say_nothing():
 
 def test_wide_boxes_and_many_values():
     analysis = analysis_of(
-        5, (15, 14, 3), 0.5, dt.Relative(0.3)
+        5, (13, 14, 2), 0.5, dt.Relative(0.3)
     )  # beyond 12 values: hulls of boxes
     for guarantee in GUARANTEES:
         plan = calibrate(analysis, 2.0, guarantee=guarantee)
