@@ -290,7 +290,7 @@ def test_many_totals_fit_the_screen(monkeypatch):
     monkeypatch.setenv("LINES", "24")
     total = target_total({"a": COIN, "b": COIN}, {"a": 1.0, "b": 1.0})
     shown = repr(Totals(replace(total, target=f"t{place}") for place in range(29))).splitlines()
-    assert sum(len(line) // 80 + 1 for line in shown) <= 24
+    assert sum(-(-len(line) // 80) or 1 for line in shown) <= 24
     assert shown[-1] == "and 16 more: to_frame() has all of them"
 
 

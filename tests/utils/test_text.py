@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deptriad.utils.text import interval, narrow, rounded_down, rounded_up, told_apart
+from deptriad.utils.text import interval, lines_left, narrow, rounded_down, rounded_up, told_apart
 
 
 @pytest.mark.parametrize(
@@ -72,3 +72,9 @@ def test_names_that_begin_and_end_alike_show_the_word_in_which_they_differ():
 
 def test_what_stands_twice_in_a_first_column_stays_as_it_is():
     assert narrow([["", "a"], ["", "b"], ["x", "c"]], 40) == ["   a", "   b", "x  c"]
+
+
+def test_lines_that_are_longer_than_the_terminal_are_counted_as_they_wrap(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("LINES", "24")
+    assert lines_left(["", "a" * 80, "b" * 81, "c" * 160]) == 24 - 6

@@ -16,7 +16,15 @@ from deptriad.attacks.score import Score, mean_score
 from deptriad.data.results import ByTarget, Framed, columns_of
 from deptriad.utils import html_table
 from deptriad.utils.files import spelt
-from deptriad.utils.text import aligned, narrow, printable, rounded_down, rounded_up, times
+from deptriad.utils.text import (
+    aligned,
+    lines_left,
+    narrow,
+    printable,
+    rounded_down,
+    rounded_up,
+    times,
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -277,10 +285,9 @@ class AttackResults(ByTarget[AttackResult]):
         return html_table.table(self.rows(), [first], rest, headings=len(HEADINGS))
 
     def __repr__(self) -> str:
-        (first, *rest), screen = self.notes(), get_terminal_size()
-        table = self.table(screen.columns)
-        around = sum(len(note) // screen.columns + 1 for note in (first, *rest))
-        most = max(screen.lines - around - len(HEADINGS) - 4, LEAST_SHOWN)
+        first, *rest = self.notes()
+        table = self.table(get_terminal_size().columns)
+        most = max(lines_left([first, *rest]) - len(HEADINGS) - 4, LEAST_SHOWN)
         if (more := len(self) - most) > 0:
             table[len(HEADINGS) + most : -1] = [f"and {more} more: to_frame() has all of them"]
         return "\n".join([first, *table, *rest])

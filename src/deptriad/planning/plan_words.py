@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING
 from deptriad.collection.view import View
 from deptriad.tables import uncertainty
 from deptriad.utils import html_table
-from deptriad.utils.text import BECOMES, narrow, printable, rounded_up, spent, surety, times, told
+from deptriad.utils.text import (
+    BECOMES,
+    lines_left,
+    narrow,
+    printable,
+    rounded_up,
+    spent,
+    surety,
+    times,
+    told,
+)
 
 if TYPE_CHECKING:
     from deptriad.planning.plan import Plan
@@ -29,14 +39,14 @@ PROMISES = {
 MOST_SHOWN = 30
 """Views, or attributes, that a notebook shows."""
 
-LEAST_LINES = 12
+LEAST_LINES = 8
 """Lines of views, or attributes, that are printed on any screen."""
 
 
 def text(plan: Plan) -> str:
     """All of it, on one screen."""
     above = summary(plan)
-    lines = max(get_terminal_size().lines - len(above) - 2, LEAST_LINES)
+    lines = max(lines_left(above) - 2, LEAST_LINES)
     return "\n".join(
         [*above, *(narrow(rows(plan, lines)) if plan.asks_all else _views(plan, lines))]
     )

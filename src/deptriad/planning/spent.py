@@ -17,6 +17,7 @@ from deptriad.utils.rounding import sum_up
 from deptriad.utils.text import (
     BECOMES,
     closest,
+    few,
     on_one_screen,
     printable,
     rounded_down,
@@ -239,16 +240,18 @@ class Spent(Framed, Mapping[str, Told]):
     @property
     def _verdict(self) -> str:
         if self.broken:
-            names = ", ".join(map(printable, self.broken))
+            names = few([*map(printable, self.broken)], 6)
             return f"BROKEN: more may have been told than was promised about {names}"
         if float(left := rounded_down(self.left)) > 0.0:
             return f"any further reports with ε of {left} in all keep every promise"
-        used = ", ".join(printable(name) for name in self if self.left_of(name) <= self.left)
+        used = few([printable(name) for name in self if self.left_of(name) <= self.left], 6)
         return f"nothing is left of what was promised about {used}: ask only what tells nothing about it"
 
     def __repr__(self) -> str:
         above, below = self._above(), self.meaning
-        return "\n".join([*above, *on_one_screen(self._rows(), [*above, *below]), "", *below])
+        return "\n".join(
+            [*above, *on_one_screen(self._rows(), [*above, *below], least=8), "", *below]
+        )
 
     def _repr_html_(self) -> str:
         return html_table.table(self._rows(), self._above(), below=self.meaning)

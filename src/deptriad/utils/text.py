@@ -297,17 +297,21 @@ def narrow(rows: Sequence[Sequence[str]], width: int | None = None) -> list[str]
     return aligned(list(zip(first, *columns[1:], strict=True)))
 
 
+def lines_left(lines: Sequence[str]) -> int:
+    """How many lines of the terminal are left by others, which may be longer than it is wide."""
+    screen = get_terminal_size()
+    return screen.lines - sum(max(-(-len(line) // screen.columns), 1) for line in lines)
+
+
 def on_one_screen(
     rows: Sequence[Sequence[str]], beside: Sequence[str], headings: int = 1, least: int = 12
 ) -> list[str]:
-    """``narrow``, with as many rows as the terminal has lines for beside others, which may be longer than it is wide.
+    """``narrow``, with as many rows as the terminal has lines for beside others.
 
     >>> on_one_screen([["attribute"], ["age"], ["job"], ["sex"]], ["above"] * 99, least=2)
     ['attribute', 'age', 'job', 'and 1 more: to_frame() has all of them']
     """
-    screen = get_terminal_size()
-    taken = sum(len(line) // screen.columns + 1 for line in beside)
-    most = headings + max(screen.lines - taken - headings - 3, least)
+    most = headings + max(lines_left(beside) - headings - 3, least)
     more = len(rows) - most
     left = [f"and {more} more: to_frame() has all of them"] if more > 0 else []
     return [*narrow(rows[:most]), *left]
