@@ -99,11 +99,13 @@ def commit() -> str:
 
 
 def machine() -> dict[str, Any]:
+    """What it is, and how many programs wanted to run in the last minute: with more than cores, times are too long."""
     return {
         "cpu": processor(),
         "cores": os.cpu_count(),
         "system": platform.system(),
         "python": platform.python_version(),
+        "load": round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None,
     }
 
 

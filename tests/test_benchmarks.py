@@ -45,6 +45,7 @@ def test_a_run_adds_a_line_and_says_what_is_worse_than_its_goal(history, tmp_pat
     first, last = map(json.loads, history.HISTORY.read_text().splitlines())
     assert first["figures"] == {"slow": 1.5, "gain": 9.0}
     assert set(last) == {"benchmark", "commit", "date", "machine", "figures", "goals"}
+    assert set(last["machine"]) == {"cpu", "cores", "system", "python", "load"}
     history.main()
     said = capsys.readouterr().out
     assert "1 of 2 goals are met" in said
