@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,7 +17,7 @@ from deptriad.planning import known_views
 from deptriad.planning.workload import Workload
 from deptriad.utils import html_table
 from deptriad.utils.arrays import Booleans, Floats
-from deptriad.utils.text import aligned, narrow, printable
+from deptriad.utils.text import aligned, lines_left, narrow, printable
 
 if TYPE_CHECKING:
     from deptriad.planning.plan import Plan
@@ -69,7 +68,7 @@ EVERYTHING = "everything at once"
 WITHOUT = "best views without a prior"
 """What ``calibrate`` makes of the schema alone, for the same marginals: what is gained beside it is by dependence."""
 
-LEAST_SHOWN = 6
+LEAST_SHOWN = 4
 """Attributes that are printed on any screen, if there are so many."""
 
 NO_GAIN = 1.02
@@ -161,7 +160,7 @@ class Comparison(Framed):
 
     def __repr__(self) -> str:
         words, strategies = self._words(), aligned(self._strategies())
-        most = max(get_terminal_size().lines - len(words) - len(strategies) - 6, LEAST_SHOWN)
+        most = max(lines_left([*words, *strategies, self.verdict]) - 4, LEAST_SHOWN)
         more = len(self) - most
         cut = (
             [f"and {more} more attributes, for want of lines: to_frame() has them all"]
