@@ -178,7 +178,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         found = collector.kills(Path(folder), times, seed)
     print(json.dumps(found))
-    add("collect, killed under load", found, {"missing": at_most(0)})
+    add("collect killed under load", found, {"missing": at_most(0)})
 
 
 if __name__ == "__main__":
