@@ -246,6 +246,22 @@ def test_a_person_is_asked_what_is_allowed():
     assert plan.totals["b"]["joint"] <= 3.0
 
 
+def test_what_must_be_asked_together_is_in_every_marginal_of_it():
+    """A set of three of five attributes, at most four at once: no view of up to two could ask any of them."""
+    frame, schema, _ = survey(9, [2, 2, 3, 2, 2], 0.3)
+    for known in (schema, analysed(frame, schema)):
+        plan = calibrate(known, 1.0, marginals=1, views=4, together=[("a", "b"), ("b", "e")])
+        asked = [{"a", "b", "e"} & set(view.attributes) for view in plan.views]
+        assert all(len(some) in (0, 3) for some in asked)
+        assert all(math.isfinite(plan.expected(name)) for name in schema.names)
+
+
+def test_without_a_prior_nobody_can_be_asked_everything():
+    _, schema, _ = survey(8, [2, 3], 0.0)
+    with pytest.raises(ValueError, match="views is 'all', but without a prior that is splitting"):
+        calibrate(schema, 1.0, views="all")
+
+
 def test_the_same_plan_comes_out_again():
     frame, schema, _ = survey(10, [2, 3, 3], 0.4)
     plans = [calibrate(analysed(frame, schema), 2.0) for _ in range(2)]
@@ -280,6 +296,8 @@ def test_marginals_that_matter_more_have_less_error():
         ({"together": [("a",)]}, "two or more"),
         ({"weights": [1.0]}, "1 numbers for 3 marginals"),
         ({"views": "all", "marginals": 1}, "marginals is given for plans of views"),
+        ({"views": "all", "guarantee": "joint"}, "guarantee is 'joint', which is worked out for"),
+        ({"views": 1, "marginals": 1, "together": [("a", "b")]}, r"must be asked \['a', 'b'\]"),
     ],
 )
 def test_wishes_are_refused_with_a_reason(given, said):

@@ -96,6 +96,9 @@ def best_views(
         )
 
     pool.add(_needing_no_prior(workload, guard.least, allowed))
+    for some in sorted({workload.asked_with(each, together) for each in workload.marginals}):
+        if together and allowed(some):
+            pool.add([splitting(workload, guard.least, some)])
     if allowed(workload.asked) and (budgets := everything()):
         names = tuple(name for name in workload.asked if budgets[name] > 0.0)
         view = guard.kept(separate(workload, names, [budgets[name] for name in names]))

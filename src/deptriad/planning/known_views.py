@@ -35,9 +35,9 @@ def sampling(workload: Workload, epsilon: float, size: int) -> list[list[View]]:
     return [list(views) for views in zip(*every, strict=True)]
 
 
-def splitting(workload: Workload, epsilon: float) -> View:
-    """All attributes, with equal parts of the budget."""
-    names = workload.asked
+def splitting(workload: Workload, epsilon: float, names: Names = ()) -> View:
+    """All attributes, or some of them, with equal parts of the budget."""
+    names = names or workload.asked
     part = epsilon / len(names)
     while sum_up([part] * len(names)) > epsilon:
         part = np.nextafter(part, 0.0)

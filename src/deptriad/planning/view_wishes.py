@@ -80,6 +80,14 @@ class ViewWishes:
             raise ValueError(
                 f"analysis is a {type(given).__name__}, expected an Analysis: make one with analyze"
             )
+        if views == "all":
+            raise InvalidValue(
+                *(
+                    Parameter("views"),
+                    " is 'all', but without a prior that is splitting: take dt.Split",
+                ),
+                *(", pass an analysis, or say ", Parameter("views", "'best'")),
+            )
         analysis = given if isinstance(given, Analysis) else None
         schema = given.schema if isinstance(given, Analysis) else given
         refuse_for_views(**refused)
@@ -99,13 +107,24 @@ class ViewWishes:
             )
         if analysis is not None and len(schema) > 1:
             analysis.table(*schema.names[:2])  # says so where there are no tables
+        groups = _together(together, schema)
+        for marginal in workload.marginals:
+            whole = workload.asked_with(marginal, groups)
+            if most is not None and len(whole) > most:
+                raise InvalidValue(
+                    *(
+                        Parameter("views"),
+                        f" is {most}, but whoever is asked {list(marginal)} must be ",
+                    ),
+                    *(
+                        f"asked {list(whole)} by ",
+                        Parameter("together"),
+                        ": raise it, or ask less together",
+                    ),
+                )
         return cls(
-            analysis,
-            workload,
-            as_promises(total, schema.names),
-            _guarantee(guarantee, analysis),
-            most,
-            _together(together, schema),
+            *(analysis, workload, as_promises(total, schema.names)),
+            *(_guarantee(guarantee, analysis), most, groups),
         )
 
     def everything(self) -> dict[str, float] | None:

@@ -89,6 +89,14 @@ class Wishes:
         names = analysis.names
         analysis.table(names[0], names[1])  # says so where there are no tables
         refuse_other(objective, OBJECTIVES, "objective")
+        if guarantee == "joint":
+            raise InvalidValue(
+                *(
+                    Parameter("guarantee"),
+                    " is 'joint', which is worked out for views of few attributes: say ",
+                ),
+                *("'certified', or ", Parameter("views", "'best'")),
+            )
         refuse_other(guarantee, PROMISES, "guarantee")
         bottom, top, given = _limits(names, lower=lower, upper=upper, fixed=fixed)
         # an attribute of one value has nothing to tell, and so needs no budget

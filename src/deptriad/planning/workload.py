@@ -93,6 +93,15 @@ class Workload:
         """Names in the order of the schema."""
         return tuple(sorted(names, key=self._rank.__getitem__))
 
+    def asked_with(self, names: Names, together: Sequence[Names]) -> Names:
+        """Some attributes, and all that must be asked of the same person with any of them."""
+        found, before = set(names), 0
+        while len(found) > before:
+            before = len(found)
+            for some in together:
+                found |= set(some) & set(self.asked) if found & set(some) else set()
+        return self.sorted(tuple(found))
+
     def inside(self, names: Names) -> Iterator[tuple[tuple[int, ...], int]]:
         """The marginals of some attributes: places among these, and the marginal's own. Names must be ``sorted``."""
         for size in range(1, min(len(names), self.order) + 1):
