@@ -103,7 +103,7 @@ def layout(strategy: Strategy, places: Sequence[int], weight: str | None) -> Rep
     return ReportColumns(tuple(sources), weight)
 
 
-def opened(reports: Any, encode: ReportColumns) -> Frame:
+def frame_of(reports: Any, encode: ReportColumns) -> Frame:
     """A frame of reports, whose columns are text also where a CSV has nothing but digits."""
     text = Schema([Attribute(name, [""], missing="error") for name in encode.names])
     frame = readers.opened(reports, schema=text)
@@ -121,7 +121,7 @@ def add_all(
     if report_store.is_store(reports):
         parts = report_store.frames(reports, strategy.view_column, encode.names)
     for part in parts:
-        _add(opened(part, encode), strategy, places, encode, empty, every)
+        _add(frame_of(part, encode), strategy, places, encode, empty, every)
 
 
 def _add(
