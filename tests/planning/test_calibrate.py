@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
@@ -33,6 +33,15 @@ GUARANTEES = ("certified", "paired", "pairwise")
     uncertainty=st.sampled_from([None, dt.Relative(0.2), dt.Confidence(0.9)]),
     objective=st.sampled_from(OBJECTIVES),
     guarantee=st.sampled_from(GUARANTEES),
+)
+@example(  # the hull over all pairs has more than twice the points of a pair's
+    seed=1_000_000,
+    sizes=[2, 4],
+    dependence=0.0,
+    total=0.1,
+    uncertainty=dt.Confidence(0.9),
+    objective="utility",
+    guarantee="certified",
 )
 def test_every_promise_is_kept_to_the_last_bit(
     seed, sizes, dependence, total, uncertainty, objective, guarantee

@@ -69,9 +69,14 @@ class TargetSources:
     def whole_hull(self) -> Hull:
         """Points of each source over all pairs together: a row of these is the sum of the sources' leakages."""
         size, points = self.telling.size, self.tables.points
-        lower, upper = np.empty((2, size, 2 * points.width))
+        lower, upper = np.empty((2, size, 0))
         held = np.zeros(size, dtype=np.int64)
         for _, places, some in points.among(np.arange(self.rows**2)):
+            # the hull of many pairs can have more points than that of any one of them
+            room = int(held.max()) + places.size * points.width - lower.shape[1]
+            if room > 0:
+                more = ((0, 0), (0, room))
+                lower, upper = np.pad(lower, more), np.pad(upper, more)
             used = some.lower.copy(), some.upper.copy(), some.counts
             _hull_kernels.add_to_hulls(*used, places, lower, upper, held)
         hull: Hull = _hull_kernels.end_to_end(lower, upper, np.append(0, np.cumsum(held)))
