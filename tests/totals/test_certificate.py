@@ -10,6 +10,7 @@ import pytest
 import deptriad as dt
 from deptriad.totals import _point_kernels
 from deptriad.totals.shared_target import FEW
+from deptriad.utils.compiled import compiled
 from total_cases import COIN, plain_bounds, random_table
 
 
@@ -67,6 +68,12 @@ def whole(numbers):
     return np.array([int(Fraction(number) * SCALE) for number in numbers], dtype=object)
 
 
+@compiled()
+def certificate(low, high, low2, high2, spare, surplus, gamma):
+    """A door to the part that has none."""
+    return _point_kernels._certificate(low, high, low2, high2, spare, surplus, gamma)
+
+
 def test_many_values_leave_the_certificate_a_bound(rng):
     """Its lines for a box of 1,000 values, against the same sums in whole numbers."""
     size, quarters = 1000, (4 * _point_kernels.PRICES).astype(int).tolist()
@@ -86,6 +93,6 @@ def test_many_values_leave_the_certificate_a_bound(rng):
                 total = np.maximum(over * up - times * down, 0).sum()
                 total += over * (4 - mu) * more + times * (4 - nu) * less
                 best = min(best, Fraction(total, 4 * over * SCALE))
-            found = _point_kernels._certificate(low, high, low2, high2, spare, surplus, gamma)
+            found = certificate(low, high, low2, high2, spare, surplus, gamma)
             assert Fraction(float(found)) >= best
             assert found == pytest.approx(float(best), rel=1e-9)

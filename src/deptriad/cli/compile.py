@@ -84,4 +84,32 @@ def _surveys() -> None:
         dt.interactions(path, 1.0, schema=schema)
 
 
-STEPS: tuple[Callable[[], None], ...] = (_tables, _boxes, _large_boxes, _reports, _surveys)
+def _long_surveys() -> None:
+    """Of more answers, one of them with many values."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "survey.csv"
+        lines = [
+            f"{k % 2},{k % 3},{k % 5 % 3},{k % 7 % 2},{k % 11 % 3},{k % 14}" for k in range(900)
+        ]
+        path.write_text("\n".join(["a,b,c,d,e,f", *lines]), encoding="utf-8")
+        sizes = dict(zip("abcdef", (2, 3, 3, 2, 3, 14), strict=True))
+        schema = dt.Schema([dt.Attribute(name, range(size)) for name, size in sizes.items()])
+        prior = dt.Prior.from_data(path, schema, thin="keep")
+    for uncertainty in (None, dt.Relative(0.1)):
+        analysis = dt.analyze(prior, uncertainty)
+        analysis.totals(1.0)
+        dt.calibrate(analysis, total=2.0, views="all")
+    rows = 1.0 + np.arange(42).reshape(3, 14) % 5
+    wide = dt.Relative(0.1).box(rows / rows.sum(axis=1, keepdims=True))
+    tables = {"f": wide, "g": wide}
+    dt.verify(dt.target_total(tables, dict.fromkeys(tables, 1.0)).proof, tables)
+
+
+STEPS: tuple[Callable[[], None], ...] = (
+    _tables,
+    _boxes,
+    _large_boxes,
+    _reports,
+    _surveys,
+    _long_surveys,
+)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from deptriad.curves._box_kernels import TERM_ERROR, Edges, Question, settle_pair, tile_bound
-from deptriad.curves._table_kernels import excluded_mass, largest_ratio
+from deptriad.curves._table_kernels import excluded_mass, largest_ratio, read_only
 from deptriad.utils.arrays import Booleans, Floats, Integers
 from deptriad.utils.compiled import compiled, part
 from deptriad.utils.heap import heap_up, smallest
@@ -56,8 +56,8 @@ def laid_out(lower: list[Floats], upper: list[Floats]) -> Boxes:
     )
     all_rows = int(rows.sum())
     boxes = Boxes(
-        lower=np.concatenate([np.empty(0), *(edge.reshape(-1) for edge in lower)]),
-        upper=np.concatenate([np.empty(0), *(edge.reshape(-1) for edge in upper)]),
+        lower=read_only(np.concatenate([np.empty(0), *(edge.reshape(-1) for edge in lower)])),
+        upper=read_only(np.concatenate([np.empty(0), *(edge.reshape(-1) for edge in upper)])),
         starts=starts,
         row_starts=row_starts,
         column_starts=column_starts,
@@ -148,7 +148,8 @@ def _lowered_bounds(box, prices, gamma):
             high_priced[x, u] = (low + mu * wide) * (1.0 + TERM_ERROR)
             low_priced[x, u] = gamma * (low + (1.0 - nu) * wide) * (1.0 - TERM_ERROR)
     bounds = np.empty((rows, rows))
-    tile_bound(high_priced, low_priced, more_constant, less_constant, bounds, 0, rows)
+    first = np.int64(0)  # a literal would be compiled for by itself
+    tile_bound(high_priced, low_priced, more_constant, less_constant, bounds, first, rows)
     lowered = np.empty(rows * rows)
     for place in range(lowered.size):
         lowered[place] = -bounds[place // rows, place % rows] * (1.0 + (columns + 4) * ROUNDOFF)
@@ -227,6 +228,7 @@ def _best_knot(eta, bound, focuses):
     looser = np.empty(eta.size, dtype=np.bool_)
     for k in range(eta.size):
         worst[k], looser[k] = 0.0, False
+    one = np.int64(1)  # a literal would be compiled for by itself
     two_etas, two_bounds = np.empty(2), np.empty(2)
     two_etas[0], two_bounds[0] = 0.0, bound[0]
     for place in range(focuses.size):
@@ -235,7 +237,7 @@ def _best_knot(eta, bound, focuses):
         at_last = 0.0
         for k in range(last, 0, -1):
             two_etas[1], two_bounds[1] = eta[k], min(bound[k], bound[0])
-            answer = _answer(two_etas, two_bounds, 1, focus)
+            answer = _answer(two_etas, two_bounds, one, focus)
             at_last = answer if k == last else at_last
             looser[k] = looser[k] or answer > at_last * (1.0 + 1e-12)
             worst[k] = max(worst[k], answer / curve if curve > 0.0 else 0.0)

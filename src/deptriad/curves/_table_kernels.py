@@ -114,6 +114,13 @@ def by_tiles(loop: Callable[..., Result], table: Floats, *arguments: object) -> 
     return in_stretches(loop, rows, width, table, *arguments)
 
 
+def read_only(values: Floats) -> Floats:
+    """The same numbers, as those of a table come: for others the loops would be compiled once more."""
+    same = values.view()
+    same.flags.writeable = False
+    return same
+
+
 @compiled()
 def _tile_distance(table, start, stop):
     best = 0.0
@@ -125,7 +132,7 @@ def _tile_distance(table, start, stop):
 
 def largest_distance(table: Floats) -> float:
     """max over pairs of rows of Σ |g − h|."""
-    return float(max(by_tiles(_tile_distance, table)))
+    return float(max(by_tiles(_tile_distance, read_only(table))))
 
 
 @compiled()
@@ -140,7 +147,7 @@ def _tile_stick(table, eta, start, stop):
 
 def largest_stick(table: Floats, eta: float) -> float:
     """max over ordered pairs of rows of E_γ at γ = 1 + η."""
-    return float(max(by_tiles(_tile_stick, table, eta)))
+    return float(max(by_tiles(_tile_stick, read_only(table), eta)))
 
 
 @compiled()
@@ -168,7 +175,7 @@ def _tile_event(table, focus, eta, start, stop):
 
 def steepest_event(table: Floats, focus: float, eta: float) -> tuple[float, int, int]:
     """Largest η = γ − 1 with focus·η ≤ E_γ over all ordered pairs, and the pair (more likely, less likely)."""
-    found: list[tuple[float, int, int]] = by_tiles(_tile_event, table, focus, eta)
+    found: list[tuple[float, int, int]] = by_tiles(_tile_event, read_only(table), focus, eta)
     return max(found, key=lambda each: each[0])
 
 
@@ -294,15 +301,16 @@ def _triads(values, starts, rows, columns, numbers, start, stop):
 def many_triads(values: Floats, starts: Integers, rows: Integers, columns: Integers) -> Floats:
     """``_triad_numbers`` of tables laid end to end: three arrays."""
     numbers = np.empty((3, rows.size))
-    in_blocks(_triads, rows.size, values.size, values, starts, rows, columns, numbers)
+    in_blocks(_triads, rows.size, values.size, read_only(values), starts, rows, columns, numbers)
     return numbers
 
 
 @compiled()
 def _leakages(values, starts, rows, columns, focus, eta, start, stop):
+    first = np.int64(0)  # a literal would be compiled for by itself
     for k in range(start, stop):
         table = values[starts[k] : starts[k] + rows[k] * columns[k]].reshape((rows[k], columns[k]))
-        eta[k] = _tile_event(table, focus[k], 0.0, 0, rows[k])[0]
+        eta[k] = _tile_event(table, focus[k], 0.0, first, rows[k])[0]
 
 
 def many_leakages(
@@ -311,5 +319,5 @@ def many_leakages(
     """``steepest_event`` of tables laid end to end, each from its own focus: η."""
     eta = np.empty(rows.size)
     work = (rows * rows * columns).sum()
-    in_blocks(_leakages, rows.size, work, values, starts, rows, columns, focus, eta)
+    in_blocks(_leakages, rows.size, work, read_only(values), starts, rows, columns, focus, eta)
     return eta

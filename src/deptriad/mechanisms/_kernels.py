@@ -102,7 +102,7 @@ def unary(codes, words, keep, add, last, reports):
     return codes.size
 
 
-@compiled()
+@part()
 def _draw(half, count):
     """A number below ``count`` from 32 bits, or −1 where taking it would favour some numbers (Lemire's rejection)."""
     product = half * np.uint64(count)

@@ -15,7 +15,7 @@ import numpy as np
 
 from deptriad.totals._term_kernels import leakage
 from deptriad.utils.arrays import Floats, Integers
-from deptriad.utils.compiled import compiled
+from deptriad.utils.compiled import compiled, part
 
 FREE = {"error_model": "numpy"}
 """A division by zero is ±∞, and each that can happen says what that means."""
@@ -70,7 +70,7 @@ def pair_leakages(points, places, epsilon, focus, sums):
             sums[k] += leakage(lower, upper, count, epsilon[i], focus[i])
 
 
-@compiled(**FREE)
+@part(**FREE)
 def _hull(lower, upper, count):
     """Those of points by increasing B and A that some budget may choose: the upper hull. Returns how many."""
     kept = 0
@@ -118,7 +118,7 @@ def add_to_hulls(lower, upper, counts, places, held_lower, held_upper, held):
             )
 
 
-@compiled(**FREE)
+@part(**FREE)
 def _merged(held_lower, held_upper, held, lower, upper, count):
     """The hull of a hull and more points."""
     count = _hull(lower, upper, count)

@@ -128,7 +128,7 @@ def _hull_points(g, h, lower, upper):
     return count
 
 
-@compiled()
+@part()
 def _certificate(low, high, low2, high2, spare, surplus, gamma):
     """A bound on max G(S) − γ·min G'(S) over all sets: the two-multiplier certificate, best of a few (maths §3)."""
     best = 1.0

@@ -13,11 +13,11 @@ import numpy as np
 
 from deptriad.totals._search_kernels import masses_of
 from deptriad.totals._term_kernels import HUGE, Curve, largest_term, log_sum
-from deptriad.utils.compiled import compiled
+from deptriad.utils.compiled import compiled, part
 from deptriad.utils.rounding import ROUNDOFF
 
 
-@compiled()
+@part()
 def _log_mass(steps, start, stop):
     """ln of ∫ e^{k(u)} du from start to stop, each step by itself: nothing cancels, nothing overflows."""
     edge, height = steps.edge, steps.height
@@ -36,7 +36,7 @@ def _log_mass(steps, start, stop):
     return top + math.log(total)
 
 
-@compiled()
+@part()
 def _log_whole(steps):
     """ln W(1), exact to rounding of itself even where it is tiny."""
     edge, height = steps.edge, steps.height
@@ -48,7 +48,7 @@ def _log_whole(steps):
     return math.log1p(total)
 
 
-@compiled()
+@part()
 def _split(cuts, points, i, low, high):
     """The points of source i, with one more wherever an edge passes a rising cut, a step of k(u); returns how many."""
     lower, upper, edged = points.lower[i], points.upper[i], points.edged[i]
@@ -68,7 +68,7 @@ def _split(cuts, points, i, low, high):
     return filled
 
 
-@compiled()
+@part()
 def _weigh(a, steps, whole, high, curve):
     """Fill in q = |W(A) − W(a)| / W(1) of each point; where it counts against the bound it is rounded down.
 

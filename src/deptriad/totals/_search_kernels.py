@@ -60,7 +60,7 @@ class Masses(NamedTuple):
     top: float
 
 
-@compiled(**BY_ZERO)
+@part(**BY_ZERO)
 def masses_of(a, epsilon, skip):
     """W at the steps that a reference makes, without those of source ``skip``."""
     size = a.size
@@ -88,7 +88,7 @@ def masses_of(a, epsilon, skip):
     return Masses(edge, height, rate, mass, top)
 
 
-@compiled()
+@part()
 def mass_at(place, masses):
     """W(place) over e^top."""
     low, high = 0, masses.height.size - 1
@@ -104,7 +104,7 @@ def mass_at(place, masses):
 # --- the reference: sets that are worst together ----------------------------------------------------------------
 
 
-@compiled()
+@part()
 def _worst_alone(epsilon, points, i, total):
     """The point of source i that is worst in the plain form."""
     best, winner = -np.inf, 0
@@ -116,7 +116,7 @@ def _worst_alone(epsilon, points, i, total):
     return winner
 
 
-@compiled(**BY_ZERO)
+@part(**BY_ZERO)
 def _ascend(epsilon, points, a, choice):
     """Coordinate ascent of ln N(A) − Σ ε_i·B_i from a choice of points, which it replaces, and their A.
 
@@ -143,7 +143,7 @@ def _ascend(epsilon, points, a, choice):
             break
 
 
-@compiled()
+@part()
 def _with_edges(points):
     """The points of every source, with more of them along edges that count."""
     size, width = points.lower.shape
@@ -168,7 +168,7 @@ def _with_edges(points):
 # --- shares -----------------------------------------------------------------------------------------------------
 
 
-@compiled(**BY_ZERO)
+@part(**BY_ZERO)
 def tilted(strength, q):
     """ln(1 + c·q) with c = e^s − 1 for q ≥ 0 and 1 − e^{−s} below, and c'·q/(1 + c·q)."""
     if q <= 0.0:
@@ -182,7 +182,7 @@ def tilted(strength, q):
     return tilt, math.exp(power - tilt)
 
 
-@compiled(**BY_ZERO)
+@part(**BY_ZERO)
 def _winner(q, lower, count, epsilon, share):
     """The point with the largest λ·tilt − ε·B, and how fast that falls with λ: its price."""
     strength = epsilon / share
@@ -201,7 +201,7 @@ def _winner(q, lower, count, epsilon, share):
     return best, max(strength * push - tilt, 0.0), place
 
 
-@compiled(**BY_ZERO)
+@part(**BY_ZERO)
 def _even_prices(q, lower, counts, epsilon, tolerance, share):
     """Shares that minimise the sum of the terms, each convex and falling in its λ, so of equal prices.
 
@@ -249,7 +249,7 @@ def _halved(q, lower, counts, epsilon, price, low, high):
     return closed, below, above
 
 
-@compiled(**BY_ZERO)
+@part(**BY_ZERO)
 def _bracketed(q, lower, counts, epsilon, share, mean):
     """The same by bisection on the price, around the mean one: where terms have kinks prices jump."""
     small, large = SMALL_SHARE * share, np.ones(epsilon.size)
@@ -290,7 +290,7 @@ def _bracketed(q, lower, counts, epsilon, share, mean):
 # --- one pair ---------------------------------------------------------------------------------------------------
 
 
-@compiled(**BY_ZERO)
+@part(**BY_ZERO)
 def _reference(a, epsilon, points, tolerance, choice):
     """The reference form at a with the best shares: about its value; the choice is filled in."""
     masses = masses_of(a, epsilon, -1)
@@ -328,7 +328,7 @@ def _reference(a, epsilon, points, tolerance, choice):
     return total
 
 
-@compiled()
+@part()
 def _room(size):
     """Room for the choice of one pair."""
     return Choice(np.zeros(size), np.zeros(size), np.zeros((size, 4)), np.zeros(size))

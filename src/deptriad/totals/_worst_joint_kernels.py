@@ -17,7 +17,7 @@ import math
 import numpy as np
 
 from deptriad.totals._point_kernels import BY_ZERO
-from deptriad.utils.compiled import compiled
+from deptriad.utils.compiled import compiled, part
 from deptriad.utils.rounding import ROUNDOFF
 
 HALVINGS = 32
@@ -54,7 +54,7 @@ def worst_events(points, gains, planes):
 # --- hulls: weights between the linear pieces of N and of D -----------------------------------------------------
 
 
-@compiled()
+@part()
 def _most(lower, upper, count, gain, loss):
     """The point with the largest gain·A − loss·B."""
     best, place = -np.inf, 0
@@ -65,7 +65,7 @@ def _most(lower, upper, count, gain, loss):
     return place
 
 
-@compiled(**BY_ZERO)
+@part(**BY_ZERO)
 def _tested(points, gains, theta, weight, gamma):
     """max N − γ·D, rounded up, and the N and D of that place: linear pieces of both mixed by weights.
 
@@ -83,7 +83,7 @@ def _tested(points, gains, theta, weight, gamma):
     return above - gamma * (mass - weight) + doubt, above, mass - weight
 
 
-@compiled(**BY_ZERO)
+@part(**BY_ZERO)
 def _best_theta(points, gains, weight, gamma):
     """The θ with the least max N − γ·D, which is convex in it: thirds of its range are cut off."""
     low, high = 0.0, 1.0
@@ -100,7 +100,7 @@ def _best_theta(points, gains, weight, gamma):
     return theta, _tested(points, gains, theta, weight, gamma)[0]
 
 
-@compiled(**BY_ZERO)
+@part(**BY_ZERO)
 def root(points, gains, theta, weight, most):
     """A γ ≤ most with N ≤ γ·D for these weights, ∞ if there is none: Newton's steps from below, then a hair up."""
     gamma = 1.0

@@ -34,7 +34,7 @@ def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """
 
     def decorate(function: Callable[..., Any]) -> Any:
-        loop = kept(njit(**{"nogil": True, **options})(function))
+        loop = kept(njit(**{"nogil": True, "no_cfunc_wrapper": True, **options})(function))
         LOOPS.append(loop)
         return loop
 
