@@ -89,6 +89,36 @@ def test_a_command_is_interrupted_when_its_imports_are_done(name, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["survey.csv"]
 
 
+AMID_A_QUERY = """
+import os, signal, sys
+import deptriad.cli.data as data
+
+def interrupted(*_, **__):
+    try:
+        os.kill(os.getpid(), signal.{name})
+    except BaseException:  # as DuckDB does while it hands over batches
+        raise RuntimeError("Query interrupted")
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+data.readers.opened_once = interrupted
+data.Schema.infer = interrupted
+from deptriad.cli import main
+main(["schema", "survey.csv"])
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_who_interrupts_a_query_is_told_of_no_mistake(name, tmp_path):
+    (tmp_path / "survey.csv").write_text("a,b\n1,2\n")
+    code = AMID_A_QUERY.format(name=name)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert done.returncode == 128 + getattr(signal, name)
+    assert done.stdout + done.stderr == ""
+
+
 def test_importing_keeps_the_usual_handler_and_loads_no_compiler():
     """Every start waits for what the command line imports; numba alone would be a third of it."""
     code = (

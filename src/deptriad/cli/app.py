@@ -25,7 +25,7 @@ from rich.table import Table
 from typer.core import TyperGroup
 
 from deptriad.analysis.leakage_matrix import Leak
-from deptriad.cli.interruption import tidily
+from deptriad.cli.interruption import came, tidily
 from deptriad.cli.words import reason
 from deptriad.data import readers
 from deptriad.utils.files import spelt
@@ -56,6 +56,8 @@ class Commands(TyperGroup):
         except (BrokenPipeError, typer.Abort):
             raise
         except Exception as error:
+            if came:
+                raise SystemExit(128 + came[0]) from None
             # what has an exit code is Typer's own, which shows mistakes in the arguments itself
             if ctx.params["debug"] or hasattr(error, "exit_code"):
                 raise

@@ -16,6 +16,10 @@ PAUSE = 0.05
 """Seconds between two looks at whether an import is over."""
 
 
+came: list[int] = []
+"""Signals that have asked this command to end. DuckDB makes errors of its own of what they raise."""
+
+
 @contextmanager
 def at_once() -> Iterator[None]:
     """Ctrl-C ends the process without a word while nothing is open yet, as SIGTERM does by itself."""
@@ -61,6 +65,7 @@ def _between_imports() -> Iterator[None]:
     """Ctrl-C and the like raise once no module is half imported, which some in C do not survive."""
     from deptriad.utils.files import ENDINGS  # once at_once() is at work
 
+    came.clear()
     usual: dict[signal.Signals, Any] = {}
     handle = partial(_once_imported, _importing(sys._getframe()))
     for number in ENDINGS if _in_main_thread() else ():
@@ -77,6 +82,7 @@ def _between_imports() -> Iterator[None]:
 
 def _once_imported(before: int, number: int, frame: FrameType | None) -> None:
     if _importing(frame) <= before:
+        came.append(number)
         raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(128 + number)
     again = threading.Timer(PAUSE, _thread.interrupt_main, [number])
     again.daemon = True
