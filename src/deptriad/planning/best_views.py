@@ -110,9 +110,15 @@ def best_views(
 
     exact = tables is not None and guard.uncertainty is None
     kept = (lambda view: view) if exact else guard.kept
-    if analysis is not None:  # then no prior is a loss
-        Pricing(pool, None, promises, most, allowed, kept, lambda names: 0.0).run()
+    start = list(pool.views)
     Pricing(pool, tables, promises, most, allowed, kept, of_pairs).run(watch)
+    if analysis is not None:  # then no prior is a loss, wherever the search went
+        other = Pool(workload, pool.cost)
+        other.add(start)
+        Pricing(other, None, promises, most, allowed, kept, lambda names: 0.0).run()
+        used = np.flatnonzero(other.best.share > 0.0).tolist()
+        pool.add([other.views[place] for place in used if other.views[place] not in pool.views])
+        pool.solve()
     pool.thin(LEAST_SHARE, LOSS)
     return _checked(pool, guard)
 

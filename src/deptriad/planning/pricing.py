@@ -39,7 +39,7 @@ HOPELESS = 0.9
 """Gain over J, with the budgets of an earlier round, below which a set of attributes is not looked at again."""
 
 WORTHLESS = 0.6
-"""Gain over J of the best set of some size below which no larger ones are looked at, if smaller ones gain more."""
+"""Gain over J below which one joint value is not looked at, if that is the most it can gain by what its parts do."""
 
 WIDTH = 2
 """Sets, for each attribute, from which larger ones are grown; and at least so many:"""
@@ -171,7 +171,6 @@ class Pricing:
         apart: dict[Names, bool] = {}
         one: dict[Names, float] = {}
         seeds, most_values = self._seeds(price), mechanisms["olh"].most_values
-        top = 0.0
         for size in range(2, self.most + 1):
             gains: list[tuple[float, Names]] = []
             for some in sorted({*level, *seeds.get(size, [])}):
@@ -193,9 +192,6 @@ class Pricing:
                     one[some] = self._as_one(some, price)
                 gains.append((max(gain, one[some]), some))
             gains.sort(key=lambda each: (-each[0], each[1]))
-            top, before = gains[0][0] if gains else 0.0, top
-            if size > self.workload.order and top < min(before, WORTHLESS * value):
-                break
             best = [some for _, some in gains[: self.width]]
             level = {
                 self.workload.sorted((*some, name))
