@@ -67,7 +67,7 @@ def _between_imports() -> Iterator[None]:
 
     came.clear()
     usual: dict[signal.Signals, Any] = {}
-    handle = partial(_once_imported, _importing(sys._getframe()))
+    handle = partial(_once_imported, _held_up(sys._getframe()))
     for number in ENDINGS if _in_main_thread() else ():
         # others stay as whoever started this wants them, as nohup does
         if (handler := signal.getsignal(number)) in (signal.SIG_DFL, signal.default_int_handler):
@@ -81,7 +81,7 @@ def _between_imports() -> Iterator[None]:
 
 
 def _once_imported(before: int, number: int, frame: FrameType | None) -> None:
-    if _importing(frame) <= before:
+    if _held_up(frame) <= before:
         came.append(number)
         raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(128 + number)
     again = threading.Timer(PAUSE, _thread.interrupt_main, [number])
@@ -89,11 +89,15 @@ def _once_imported(before: int, number: int, frame: FrameType | None) -> None:
     again.start()
 
 
-def _importing(frame: FrameType | None) -> int:
-    """How many frames of imports are on the stack; a script that is imported itself may run commands."""
+def _held_up(frame: FrameType | None) -> int:
+    """How many frames of imports are on the stack, since a script that is imported may run commands, and of __del__.
+
+    What is raised in the latter is lost.
+    """
     number = 0
     while frame is not None:
         number += frame.f_code.co_filename.startswith("<frozen importlib")
+        number += frame.f_code.co_name == "__del__"
         frame = frame.f_back
     return number
 
