@@ -186,9 +186,11 @@ def test_relabelling_changes_nothing(rng):
         one, two = target_total(tables, budgets), target_total(other, budgets)
         for name in ("paired", "pairwise"):
             assert getattr(one, name) == pytest.approx(getattr(two, name), rel=1e-6, abs=1e-12)
-        # Any a and shares are a certificate, and where its search ends depends on which of two equal sets comes first:
-        # in one of 400 of these cases it moved, by 1.3 % at most. A search that goes wrong would show here.
-        assert one.certified == pytest.approx(two.certified, rel=0.1, abs=1e-12)
+        # any a and shares are a certificate, and where its search ends depends on which of two equal sets comes first
+        least = attained_by_two(tables, budgets, rng)
+        assert min(one.certified, two.certified) >= least * (1 - 1e-9)
+        if len(tables) == 2 and least > 0.0:
+            assert one.certified == pytest.approx(two.certified, rel=1e-9)
 
 
 def test_a_copy_of_a_target_value_changes_nothing(rng):
@@ -210,9 +212,18 @@ def test_more_budget_never_means_less(rng):
         one, two = target_total(tables, budgets), target_total(tables, more)
         for name in ("paired", "pairwise", "budgets"):
             assert getattr(two, name) >= getattr(one, name) * (1 - 1e-9)
-        # No theorem says so of the certificate: its a jumps from one set to another as budgets change, and it may dip
-        # (by 1e-4 at most in some 30,000 of these cases). A search that goes wrong would show here.
-        assert two.certified >= one.certified * (1 - 1e-2)
+        # No theorem says so of the certificate: its a jumps from one set to another as budgets change, and it may dip.
+        # What two sources attain, it never falls below.
+        assert two.certified >= attained_by_two(tables, budgets, rng) * (1 - 1e-9)
+
+
+def attained_by_two(tables, budgets, rng):
+    """What a joint of two of the sources attains: the worst joint of all, with more budget too, is no less."""
+    few = [name for name, table in tables.items() if table.shape[1] <= 5]
+    if len(few) < 2:
+        return 0.0
+    pair = rng.choice(few, 2, replace=False)
+    return target_total({k: tables[k] for k in pair}, {k: budgets[k] for k in pair}).certified
 
 
 # ----------------------------------------------------------------------------------------------- checks
