@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import deptriad as dt
 from deptriad.collection.view import View
 from deptriad.data import joint_counting
-from deptriad.planning import known_views, told
+from deptriad.planning import known_views, pricing, told
 from deptriad.planning.best_views import reference_cost
 from deptriad.planning.calibrate import calibrate
 from deptriad.planning.guard import Guard
@@ -126,6 +126,23 @@ def test_a_prior_is_never_a_loss(order):
     )
     own, other = (mean_variance(plan.views, workload, 8.0) for plan in (known, unknown))
     assert own <= 1.01 * other
+
+
+@pytest.mark.parametrize(
+    ("limits", "nearly"),
+    [({"KEPT_CELLS": 1}, 5e-3), ({"MOST_GROWN": 6, "LEAST_WIDTH": 6, "WIDTH": 0}, 0.03)],
+    ids=["tables are counted again", "few sets of very many"],
+)
+def test_what_keeps_large_searches_small_costs_little(limits, nearly, monkeypatch):
+    frame, schema, _ = survey(4, [4, 2, 4, 3, 4, 3, 5], 0.3)
+    workload = Workload.checked(schema, 2)
+    plans = [calibrate(analysed(frame, schema), 2.0)]
+    for name, value in limits.items():
+        monkeypatch.setattr(pricing, name, value)
+    plans.append(calibrate(analysed(frame, schema), 2.0))
+    own, limited = (mean_variance(plan.views, workload, 2.0) for plan in plans)
+    assert limited == pytest.approx(own, rel=nearly)
+    assert all(len(plan.views) > 10 for plan in plans)
 
 
 def test_answers_to_more_questions_than_a_marginal_has_are_worth_it():

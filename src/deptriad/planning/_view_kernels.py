@@ -14,11 +14,14 @@ from deptriad.utils.compiled import compiled
 
 @compiled(nogil=True)
 def count_cells(
-    cell: Integers, codes: Integers, weights: Floats, first: Integers, table: Floats
+    places: Integers, codes: Integers, weights: Floats, first: Integers, table: Floats
 ) -> None:
-    """Add every record to the row of its cell, in the column of each target's value."""
-    for record in range(cell.size):
-        line, weight = table[cell[record]], weights[record]
+    """Add every record to the row of its values in some places, in the column of each target's value."""
+    for record in range(weights.size):
+        cell = 0
+        for place in places:
+            cell = cell * (first[place + 1] - first[place]) + codes[record, place]
+        line, weight = table[cell], weights[record]
         for target in range(codes.shape[1]):
             line[first[target] + codes[record, target]] += weight
 

@@ -26,8 +26,11 @@ from deptriad.utils.arrays import Floats, Integers
 MOST_CELLS = 400_000
 """Cells of a view times values of all targets, up to which its exact totals are worked out."""
 
-ROUNDS = 12
+ROUNDS = 14
 """Times that prices are set, at most."""
+
+STALLED = 0.998
+"""The part of J that a round leaves at which it is the last one."""
 
 ENOUGH = 1.005
 """Gain over J of the best new view at which the search ends."""
@@ -45,6 +48,12 @@ WIDTH = 2
 """Sets, for each attribute, from which larger ones are grown; and at least so many:"""
 
 LEAST_WIDTH = 40
+
+MOST_GROWN = 160
+"""Sets of one size that are looked at, of those grown from the best: those whose parts gain most."""
+
+KEPT_CELLS = 1 << 25
+"""Numbers of tables that are kept from one round to the next: 256 MiB; those that go are counted again."""
 
 
 class Pool:
@@ -146,17 +155,20 @@ class Pricing:
         self.place = {name: place for place, name in enumerate(schema.names)}
         self.width = max(WIDTH * len(self.workload.asked), LEAST_WIDTH)
         self.known: dict[Names, ViewBudgets] = {}
+        self.cells = 0
         self.last: dict[Names, tuple[View, Floats]] = {}
         self.joint: dict[Names, list[tuple[View, Floats]]] = {}
 
     def run(self, watch: Callable[[int, int], None] = lambda done, of: None) -> None:
         """Price, add, solve, until no view gains."""
+        before = math.inf
         for number in range(ROUNDS):
             self.pool.solve()
             watch(number, ROUNDS)
-            gained = self._round()
-            if gained <= ENOUGH * self.pool.best.objective:
+            value = self.pool.best.objective
+            if value > STALLED * before or self._round() <= ENOUGH * value:
                 break
+            before = value
         self.pool.solve()
 
     def _round(self) -> float:
@@ -192,18 +204,22 @@ class Pricing:
                     one[some] = self._as_one(some, price)
                 gains.append((max(gain, one[some]), some))
             gains.sort(key=lambda each: (-each[0], each[1]))
-            best = [some for _, some in gains[: self.width]]
-            level = {
-                self.workload.sorted((*some, name))
-                for some in best
-                for name in names
-                if name not in some
-            }
+            level = self._grown(gains[: self.width])
         for some, views in self.joint.items():
             if self.allowed(some):
                 every = ((float(row @ price), view) for view, row in views)
                 found += [each for each in every if each[0] > value]
         return self._added(found, price)
+
+    def _grown(self, best: list[tuple[float, Names]]) -> list[Names]:
+        """Sets of one attribute more than the best have; of very many those whose best parts gain most together."""
+        gains: dict[Names, float] = {}
+        for gain, some in best:
+            for name in self.workload.asked:
+                if name not in some:
+                    larger = self.workload.sorted((*some, name))
+                    gains[larger] = gains.get(larger, 0.0) + gain
+        return sorted(gains, key=lambda some: (-gains[some], some))[:MOST_GROWN]
 
     def _seeds(self, price: Floats) -> dict[int, list[Names]]:
         """The sets of each size that gain most by the views there are, as where only large marginals are wanted."""
@@ -216,12 +232,19 @@ class Pricing:
         return found
 
     def _added(self, found: list[tuple[float, View]], price: Floats) -> float:
-        """Add what gains most, as it keeps the promise; the largest gain."""
+        """Add what gains most, as it keeps the promise, each with two attributes that no better one has together.
+
+        Those that gain most are much alike, and of such one is enough for the next prices. Returns the largest gain.
+        """
         found.sort(key=lambda each: (-each[0], each[1].called))
-        best, views = 0.0, []
-        for gain, view in found[: 6 * len(self.workload.asked)]:
-            if gain <= self.pool.best.objective:
+        best, views, held = 0.0, list[View](), set[Names]()
+        for gain, view in found:
+            if gain <= self.pool.best.objective or len(views) == 6 * len(self.workload.asked):
                 break
+            pairs: set[Names] = {*combinations(view.attributes, 2)} or {view.attributes}
+            if pairs <= held:
+                continue
+            held |= pairs
             kept = self.kept(view)
             if kept is not None and kept not in self.pool.views:
                 views.append(kept)
@@ -245,6 +268,9 @@ class Pricing:
         if names not in self.known:
             most = np.minimum(self.promises[self._places(names)], PUBLIC)
             self.known[names] = ViewBudgets(self._told(names), self.promises, most)
+            self.cells += self.known[names].told.table.size
+            while self.cells > KEPT_CELLS and len(self.known) > 1:
+                self.cells -= self.known.pop(next(iter(self.known))).told.table.size
         return self.known[names]
 
     def _told(self, names: Names) -> Told:

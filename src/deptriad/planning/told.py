@@ -84,11 +84,9 @@ class Tables:
 
     def _counted(self, places: Sequence[int], cells: int) -> Floats:
         codes, weights = self._codes  # type: ignore[misc]
-        cell = np.zeros(len(codes), dtype=np.int64)
-        for place in places:
-            cell = cell * self.prior.schema.sizes[place] + codes[:, place]
         table = np.zeros((cells, int(self._every[-1])))
-        _view_kernels.count_cells(cell, codes, weights, self._every, table)
+        some = np.array(places, dtype=np.int64)
+        _view_kernels.count_cells(some, codes, weights, self._every, table)
         return np.ascontiguousarray(table[:, self._kept])
 
     def _given(self, places: Sequence[int], target: int, table: Floats) -> None:
