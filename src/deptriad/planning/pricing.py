@@ -26,7 +26,7 @@ from deptriad.utils.arrays import Floats, Integers
 MOST_CELLS = 400_000
 """Cells of a view times values of all targets, up to which its exact totals are worked out."""
 
-ROUNDS = 14
+ROUNDS = 20
 """Times that prices are set, at most."""
 
 STALLED = 0.998
@@ -49,8 +49,11 @@ WIDTH = 2
 
 LEAST_WIDTH = 40
 
-MOST_GROWN = 160
+MOST_GROWN = 120
 """Sets of one size that are looked at, of those grown from the best: those whose parts gain most."""
+
+ADDED = 48
+"""Views that are added in a round, if there are so many that gain; more of them only where they differ."""
 
 KEPT_CELLS = 1 << 25
 """Numbers of tables that are kept from one round to the next: 256 MiB; those that go are counted again."""
@@ -232,25 +235,27 @@ class Pricing:
         return found
 
     def _added(self, found: list[tuple[float, View]], price: Floats) -> float:
-        """Add what gains most, as it keeps the promise, each with two attributes that no better one has together.
-
-        Those that gain most are much alike, and of such one is enough for the next prices. Returns the largest gain.
-        """
+        """Add what gains most, as it keeps the promise; the largest gain."""
         found.sort(key=lambda each: (-each[0], each[1].called))
-        best, views, held = 0.0, list[View](), set[Names]()
-        for gain, view in found:
-            if gain <= self.pool.best.objective or len(views) == 6 * len(self.workload.asked):
-                break
-            pairs: set[Names] = {*combinations(view.attributes, 2)} or {view.attributes}
-            if pairs <= held:
-                continue
-            held |= pairs
+        best, views = 0.0, list[View]()
+        for view in self._varied(view for gain, view in found if gain > self.pool.best.objective):
             kept = self.kept(view)
             if kept is not None and kept not in self.pool.views:
                 views.append(kept)
                 best = max(best, float(self.workload.precision(kept) @ price))
         self.pool.add(views)
         return best
+
+    def _varied(self, views: Iterable[View]) -> list[View]:
+        """Those first that have a pair of attributes which none before has: what gains most is much alike."""
+        held = set[Names]()
+        first, others = list[View](), list[View]()
+        for view in views:
+            pairs: set[Names] = {*combinations(view.attributes, 2)} or {view.attributes}
+            (others if pairs <= held else first).append(view)
+            held |= pairs
+        first = first[: 6 * len(self.workload.asked)]
+        return first + others[: max(ADDED - len(first), 0)]
 
     def _cells(self, names: Names) -> int:
         return math.prod(map(self.size.__getitem__, names))
