@@ -55,7 +55,7 @@ def minimize(
             }
         ],
         method="SLSQP",
-        options={"ftol": 1e-10, "maxiter": 100},
+        options={"ftol": 1e-8, "maxiter": 100},  # of ln of the error
     )
     x = np.asarray(found.x, dtype=np.float64)
     return np.clip(np.where(np.isfinite(x), x, start), lower, upper)

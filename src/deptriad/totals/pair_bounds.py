@@ -118,7 +118,11 @@ class PairBounds:
         """
         pool = sorted(np.argsort(-self.gain, kind="stable")[:POOL].tolist())
         some = [list(kept) for size in (3, 2) for kept in combinations(pool, size)]
-        floors = [self._rest(kept) + float(self.alone[kept].max()) for kept in some]
+        alone = self.alone.tolist()
+        floors = [
+            self.total - sum(self.budgets[i] for i in kept) + max(alone[i] for i in kept)
+            for kept in some
+        ]
         for floor, kept in sorted(zip(floors, some, strict=True)):
             if floor < self.bound and len(kept) < self.epsilon.size:
                 yield kept
