@@ -74,6 +74,20 @@ def test_names_that_differ_in_the_middle_stay_apart_in_80_columns(run, tmp_path,
     assert labels == {"ever…diabetes…", "ever…asthma_b…", "ever…gout_by_…"}
 
 
+def test_triads_of_long_names_fit_80_columns(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    names = [f"ever_diagnosed_with_{what}_by_a_doctor" for what in ("diabetes", "asthma", "gout")]
+    rows = [f"{i % 2},{i % 3 % 2},{i % 5 % 2}" for i in range(300)]
+    (tmp_path / "survey.csv").write_text("\n".join([",".join(names), *rows]))
+    for budgets in ([], ["--budget", f"{names[0]}=2"]):
+        _, output, _ = run("analyze", "survey.csv", "--quick", "--triads", *budgets)
+        _, _, table = output.rpartition("released")
+        lines = [line.split() for line in table.splitlines()[2:8]]
+        assert len({line[0] for line in lines}) == 3
+        assert {len(line) for line in lines} == {7 + len(budgets) // 2}
+        assert all(float(number) >= 0.0 for line in lines for number in line[-5:])
+
+
 @pytest.mark.parametrize("how", ["--totals", "--witness"])
 def test_totals_of_long_names_fit_80_columns(run, tmp_path, monkeypatch, how):
     monkeypatch.setenv("COLUMNS", "80")

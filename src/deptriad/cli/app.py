@@ -262,6 +262,9 @@ def about_table(
     return table
 
 
+PARTS = ("alpha", "beta", "phi", "delta")
+
+
 def leak_table(rows: Sequence[Leak], budgets: Mapping[str, float] | None = None) -> Table:
     """Triads and leakages of ordered pairs, every number rounded up.
 
@@ -273,19 +276,21 @@ def leak_table(rows: Sequence[Leak], budgets: Mapping[str, float] | None = None)
         The budget of each source, where they are not all the same.
     """
     names = ["released", *(["with ε"] if budgets else []), "about"]
-    table = number_table(names, ["α", "β", "φ", "δ", "leakage"])
+    headings = ["α", "β", "φ", "δ", "leakage"]
+    table = number_table(names, headings)
     if budgets:
         table.columns[1].justify = "right"
-    for row in rows:
-        each = row.triad
-        numbers = (each.alpha, each.beta, each.phi, each.delta, row.leakage)
-        source, target = (escape(printable(name)) for name in (row.source, row.target))
-        table.add_row(
-            source,
-            *([f"{budgets[row.source]:g}"] if budgets else []),
-            target,
-            *(up(float(number)) for number in numbers),
-        )
+    own = [[f"{budgets[row.source]:g}"] if budgets else [] for row in rows]
+    shown = [
+        [*map(up, map(float, (*(getattr(row.triad, name) for name in PARTS), row.leakage)))]
+        for row in rows
+    ]
+    every = zip([*names[1:-1], *headings], *map(list.__add__, own, shown), strict=True)
+    room = console().width - sum(max(map(len, column)) + 3 for column in every) - 8
+    both = dict.fromkeys(name for row in rows for name in (row.source, row.target))
+    labels = dict(zip(both, told_apart([*map(printable, both)], max(room // 2, 8)), strict=True))
+    for row, budget, numbers in zip(rows, own, shown, strict=True):
+        table.add_row(escape(labels[row.source]), *budget, escape(labels[row.target]), *numbers)
     return table
 
 

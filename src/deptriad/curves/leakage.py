@@ -242,7 +242,7 @@ def _budget_for_each(budget: Floats, count: int) -> Floats:
     return np.broadcast_to(budget, (count,))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation:
     """Why a leakage is what it is: two target values, and the source values that tell them apart.
 
@@ -266,7 +266,7 @@ class Explanation:
     values: tuple[int, ...]
     value_labels: tuple[str, ...]
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         source, target = printable(self.source), printable(self.target)
         if self.epsilon == 0.0:
             return f"With ε = 0 a report of `{source}` says nothing."
