@@ -338,7 +338,7 @@ def main() -> None:
             for views, goals in SPEED.items()
             for size, limit in goals.items()
         }
-        add("planner", speed(), limits)
+        add("planner, speed", speed(), limits)
         return
     start, cells = time.perf_counter(), {}
     if asked.keep and asked.keep.is_file():
