@@ -58,12 +58,14 @@ def test_who_is_interrupted_while_importing_ends_without_a_word(name):
 
 
 AMID_AN_IMPORT = """
-import os, signal, sys
+import os, signal, sys, time
 
 class Finder:
     def find_spec(self, name, path=None, target=None):
         if name == "duckdb":  # which a command imports when it reads a file
-            os.kill(os.getpid(), signal.{name})
+            for _ in range({times}):
+                os.kill(os.getpid(), signal.{name})
+                time.sleep(0.03)
 
 sys.meta_path.insert(0, Finder())
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -72,16 +74,18 @@ try:
     main(["schema", "survey.csv"])
 except SystemExit as ended:
     print(ended.code - signal.{name}, "duckdb" in sys.modules)
+time.sleep(0.1)
 """
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.parametrize("times", [1, 3])
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
-def test_a_command_is_interrupted_when_its_imports_are_done(name, tmp_path):
+def test_a_command_is_interrupted_when_its_imports_are_done(name, times, tmp_path):
     """Modules written in C may abort the process where one of their imports is cut off."""
     pytest.importorskip("duckdb")
     (tmp_path / "survey.csv").write_text("a,b\n1,2\n")
-    code = AMID_AN_IMPORT.format(name=name)
+    code = AMID_AN_IMPORT.format(name=name, times=times)
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path
     )

@@ -67,7 +67,8 @@ def _between_imports() -> Iterator[None]:
 
     came.clear()
     usual: dict[signal.Signals, Any] = {}
-    handle = partial(_once_imported, _held_up(sys._getframe()))
+    waiting: list[threading.Timer] = []
+    handle = partial(_once_imported, _held_up(sys._getframe()), waiting)
     for number in ENDINGS if _in_main_thread() else ():
         # others stay as whoever started this wants them, as nohup does
         if (handler := signal.getsignal(number)) in (signal.SIG_DFL, signal.default_int_handler):
@@ -76,16 +77,22 @@ def _between_imports() -> Iterator[None]:
     try:
         yield
     finally:
+        for timer in waiting:  # of a second Ctrl-C: nobody handles it any more
+            timer.cancel()
+            timer.join()
         for number, handler in usual.items():
             signal.signal(number, handler)
 
 
-def _once_imported(before: int, number: int, frame: FrameType | None) -> None:
+def _once_imported(
+    before: int, waiting: list[threading.Timer], number: int, frame: FrameType | None
+) -> None:
     if _held_up(frame) <= before:
         came.append(number)
         raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(128 + number)
     again = threading.Timer(PAUSE, _thread.interrupt_main, [number])
     again.daemon = True
+    waiting[:] = [timer for timer in waiting if timer.is_alive()] + [again]
     again.start()
 
 
