@@ -8,8 +8,8 @@ all marginals of a workload under a known strategy, over those of the plan, whos
 Known strategies have even shares, and the better of GRR and OLH for each marginal; "tuned" is the best of splitting and
 sampling with the best shares of all their views, and "tuned one pair" that of one of them. Every total of every plan is
 worked out again with plain tensors. Of fakes (RS+FD) it is said what they tell by the same records.
-With --simulate so many collections of 100,000 people are simulated in the cells of SIMULATED, by the plan and the best
-known strategy, and reports of the plan are audited. With --keep cells that were done stay in a file, and a run goes on
+With --simulate so many collections of 100,000 people are simulated in each cell, by the plan and the best known
+strategy, and reports of the plan are audited. With --keep cells that were done stay in a file, and a run goes on
 where the last one ended: after so many --minutes, or when all is done, which adds to the history.
 """
 
@@ -69,9 +69,6 @@ PASSED = {  # of a first prototype: promise -> one-way, two-way
 }
 """Gains over one attribute and one pair with even shares that are to be reached."""
 
-
-SIMULATED = {(1.0, "two-way"), (3.0, "both"), (6.0, "one-way")}
-"""Promises and workloads of which collections are simulated, of each survey."""
 
 PEOPLE, ATTACKED, SEED = 100_000, 20_000, 20261118
 
@@ -185,14 +182,17 @@ def broken(found: Survey, view: View, promise: float) -> bool | None:
 def simulated(
     found: Survey, plan: dt.Plan, workload: Workload, promise: float, times: int
 ) -> dict[str, float]:
-    """Summed squared errors of the best known strategy over the plan's, with its standard error; and an audit."""
+    """Summed squared errors of the best known strategy over the plan's, with its standard error; and an audit.
+
+    Also those of the plan's unbiased estimates over those that are made to agree.
+    """
     schema = found.analysis.schema
     variance = known_views.strategies(workload, promise)
     name = min(variance, key=lambda each: float(variance[each].sum()))
     size = {"one attribute": 1, "one pair as one value": 2, "one triple as one value": 3}.get(name)
     rival = dt.Split(schema, promise) if size is None else dt.Sample(schema, promise, k=size)
     rng = np.random.default_rng(SEED)
-    errors = np.zeros((times, 2))
+    errors, agreed = np.zeros((times, 2)), np.zeros(times)
     for each in range(times):
         people = found.frame.iloc[rng.integers(0, len(found.frame), PEOPLE)].reset_index(drop=True)
         codes = schema.encode(people)
@@ -203,6 +203,7 @@ def simulated(
                 truth = np.zeros([schema.sizes[one] for one in places])
                 np.add.at(truth, tuple(codes[:, one] for one in places), 1.0 / PEOPLE)
                 errors[each, place] += np.sum((marginal.unbiased - truth) ** 2)
+                agreed[each] += (strategy is plan) * np.sum((marginal.frequencies - truth) ** 2)
     own, other = errors.mean(axis=0)
     spread = errors.std(axis=0, ddof=1) / np.sqrt(times)
     ratio = other / own
@@ -212,6 +213,7 @@ def simulated(
         "simulations": times,
         f"simulated {name}": ratio,
         "simulated, standard error": float(ratio * np.hypot(spread[0] / own, spread[1] / other)),
+        "simulated, made to agree": float(own / agreed.mean()),
         "expected of it": float(variance[name].sum() / _own(plan, workload)),
         "audit, most proved": max(each.audit.attained for each in attacks.values()),
     }
@@ -247,7 +249,7 @@ def measured(found: Survey, promise: float, word: str, simulations: int) -> dict
         marginals=workload.marginals,
         weights=workload.weights.tolist(),
     )
-    if (promise, word) in SIMULATED and simulations:
+    if simulations:
         figures |= simulated(found, plan, workload, promise, simulations)
     checks = [broken(found, view, promise) for view in plan.views]
     figures |= {
@@ -326,7 +328,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--quick", action="store_true", help="four surveys, three promises")
     parser.add_argument("--only", help="one survey", choices=SURVEYS)
-    parser.add_argument("--simulate", type=int, default=0, help="simulations of each such cell")
+    parser.add_argument("--simulate", type=int, default=0, help="simulations of each cell")
     parser.add_argument("--keep", type=Path, help="a file of cells that were done, to go on with")
     parser.add_argument("--minutes", type=float, default=np.inf, help="end after so many")
     parser.add_argument("--speed", action="store_true", help="only how long plans take")
@@ -347,8 +349,7 @@ def main() -> None:
     name, found = "", None
     for survey_name, promise, word in wanted(asked.quick, asked.only):
         key = f"{survey_name} / {promise:g} / {word}"
-        simulate = asked.simulate if (promise, word) in SIMULATED else 0
-        if key in cells and cells[key].get("simulations", 0) >= simulate:
+        if key in cells and cells[key].get("simulations", 0) >= asked.simulate:
             continue
         if time.perf_counter() - start > 60.0 * asked.minutes:
             print("to be continued")
@@ -358,7 +359,7 @@ def main() -> None:
             print(
                 f"{name}: {len(found.analysis.names)} attributes of {found.analysis.schema.sizes} values"
             )
-        cells[key] = measured(found, promise, word, simulate)
+        cells[key] = measured(found, promise, word, asked.simulate)
         print(f"  {key}: " + ", ".join(f"{k} {v:.3g}" for k, v in cells[key].items()), flush=True)
         if asked.keep:
             with asked.keep.open("a", encoding="utf-8") as file:

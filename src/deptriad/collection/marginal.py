@@ -265,7 +265,7 @@ def estimates(
         names: 1.0 / max(float(np.mean(marginal.standard_errors**2)), 1.0 / marginal.n**2)
         for names, marginal in found.items()
     }
-    agreed = consistency.nearest(consistency.agreeing(direct, parts), precision)
+    agreed = consistency.agreed(direct, precision)
     return {names: replace(found[names], frequencies=agreed[names]) for names in wanted}
 
 
