@@ -21,6 +21,8 @@ SCHEMA = dt.Schema(
         dt.Attribute("c", ["k", "l"], missing="error"),
     ]
 )
+SURELY = dt.Confidence(1.0 - 1e-11)
+"""Boxes that no test of a lifetime sees fail."""
 POPULATION = np.random.default_rng(4).dirichlet(np.full(12, 0.7)).reshape(2, 3, 2)
 CHANNEL = Channel([[0.6, 0.3, 0.1], [0.2, 0.4, 0.4]])
 STRATEGIES = {
@@ -46,9 +48,13 @@ def drawn(n, rng):
 
 @pytest.mark.parametrize("n", [200, 20_000])
 @pytest.mark.parametrize("case", STRATEGIES)
-def test_all_boxes_cover_all_true_tables(case, n):
-    strategy, rng = STRATEGIES[case], np.random.default_rng(n)
-    pairs = list(permutations(SCHEMA.names, 2))
+def test_all_boxes_cover_all_true_tables(case, n, rng):
+    """Far more often than they promise, since the bound is for any distribution.
+
+    A cell misses where its mean is more than √(2 ln(4·32/0.05)) = 3.9 standard errors off: of 32 cells one does with a
+    chance of 3e-3, and ten times or more of 100 with one below 1e-11.
+    """
+    strategy, pairs = STRATEGIES[case], list(permutations(SCHEMA.names, 2))
     missed, narrow = 0, []
     for _ in range(100):
         prior = dt.Prior.from_reports(simulate(drawn(n, rng), strategy, rng), strategy)
@@ -59,22 +65,24 @@ def test_all_boxes_cover_all_true_tables(case, n):
         ]
         missed += not all(inside)
         narrow.append(np.mean([(box.upper - box.lower).mean() for box in boxes.values()]))
-    assert missed <= 5
+    assert missed < 10
     if case == "split" and n == 20_000:
         assert np.mean(narrow) < 0.35
 
 
-def test_one_cell_is_covered_at_its_level_and_not_much_more():
-    """Without the share of all cells, at a level of 0.5, on many users: coverage between the level and 1."""
-    rng, n = np.random.default_rng(1), 50_000
-    values = rng.random((400, n)) < 0.3
-    covered = 0
-    for row in values:
-        total = np.array([[float(row.sum())]])
+def test_one_cell_is_covered_at_its_level_and_not_much_more(rng):
+    """Without the share of all cells, at a level of 0.5, on many users: coverage between the level and 1.
+
+    At the bound √(2 ln(4/0.5)) = 2.04 of a normal deviate it is 0.96: of 1,000 samples all are covered with a chance
+    below 1e-15.
+    """
+    n, covered = 50_000, 0
+    for count in rng.binomial(n, 0.3, 1000):
+        total = np.array([[float(count)]])
         sums = PairSums(n, 1.0, total, np.array([float(n)]), total, total, np.array([float(n)]))
         lower, upper = _raw_bounds(sums)
         covered += bool(lower <= 0.3 <= upper)
-    assert 0.5 <= covered / 400 < 1.0
+    assert 500 <= covered < 1000
 
 
 def _raw_bounds(sums):
@@ -88,9 +96,9 @@ def _raw_bounds(sums):
     return lower[0, 0], upper[0, 0]
 
 
-def test_bounds_are_the_set_of_all_that_pass():
+def test_bounds_are_the_set_of_all_that_pass(rng):
     """Against a fine grid of θ."""
-    strategy, rng = STRATEGIES["split"], np.random.default_rng(2)
+    strategy = STRATEGIES["split"]
     prior = dt.Prior.from_reports(simulate(drawn(5000, rng), strategy, rng), strategy)
     sums, grid = prior.pairs["b", "a"], np.linspace(0, 1, 20_001)
     lower, upper = _bounds(sums, 0.9, 7)
@@ -109,8 +117,8 @@ def test_bounds_are_the_set_of_all_that_pass():
         assert abs(passed.max() - upper[x, u]) < 1e-4
 
 
-def test_more_reports_make_tables_exact_and_boxes_narrow():
-    strategy, rng = Split(SCHEMA, 6.0, "grr"), np.random.default_rng(3)
+def test_more_reports_make_tables_exact_and_boxes_narrow(rng):
+    strategy = Split(SCHEMA, 6.0, "grr")
     prior = dt.Prior.from_reports(simulate(drawn(10**9, rng), strategy, rng), strategy)
     for pair in permutations(SCHEMA.names, 2):
         np.testing.assert_allclose(prior.table(*pair).table, true_table(*pair), atol=0.01)
@@ -118,8 +126,7 @@ def test_more_reports_make_tables_exact_and_boxes_narrow():
         assert (box.upper - box.lower).max() < 0.05
 
 
-def test_frames_of_reports_and_simulations_say_the_same():
-    rng = np.random.default_rng(5)
+def test_frames_of_reports_and_simulations_say_the_same(rng):
     counts = drawn(3000, rng)
     codes = np.repeat(np.argwhere(counts >= 0), counts.ravel(), axis=0)
     for strategy in (
@@ -129,15 +136,15 @@ def test_frames_of_reports_and_simulations_say_the_same():
     ):
         reports = report_format.framed(strategy.report(codes, rng), "pandas")
         prior = dt.Prior.from_reports(reports, strategy)
-        box = prior.box("b", "a", dt.Confidence(0.95))
+        box = prior.box("b", "a", SURELY)
         assert (box.lower <= true_table("b", "a")).all()
         assert (true_table("b", "a") <= box.upper).all()
 
 
-def test_analyses_take_it():
-    strategy, rng = Split(SCHEMA, 9.0, "grr"), np.random.default_rng(6)
+def test_analyses_take_it(rng):
+    strategy = Split(SCHEMA, 9.0, "grr")
     prior = dt.Prior.from_reports(simulate(drawn(10**6, rng), strategy, rng), strategy)
-    plain, safe = dt.analyze(prior), dt.analyze(prior, dt.Confidence(0.95))
+    plain, safe = dt.analyze(prior), dt.analyze(prior, SURELY)
     assert (np.asarray(safe.leakage(1.0)) >= np.asarray(plain.leakage(1.0)) - 1e-12).all()
     for pair in permutations(SCHEMA.names, 2):
         truth = float(dt.leakage(true_table(*pair), 1.0))

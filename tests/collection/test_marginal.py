@@ -30,6 +30,7 @@ from deptriad.mechanisms import (
     mechanisms,
 )
 from deptriad.metrics import total_variation_distance
+from luck import unless_unlucky
 from quick_shares import quick
 
 SCHEMA = dt.Schema(
@@ -93,34 +94,46 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_estimates_are_unbiased_and_their_standard_errors_right(case):
-    """Means over repetitions within 4.5 standard errors; errors of all cells together right to 5 %."""
+def test_estimates_are_unbiased_and_their_standard_errors_right(case, rng):
+    """Means over repetitions within 4.5 standard errors; errors of all cells together right to 5 % or 3.5 errors.
+
+    Of up to 24 cells one fails by chance in 3,000 draws, their sum in 1,000.
+    """
     strategy, names = CASES[case]
-    rng = np.random.default_rng(sum(map(ord, case)))
     true = truth(names)
-    found = [quick(strategy, rng, names, CODES) for _ in range(REPEATS)]
-    shares = np.array([each.frequencies for each in found])
-    said = np.sqrt(np.mean([each.variances for each in found], axis=0))
-    assert (np.abs(shares.mean(axis=0) - true) < 4.5 * said / math.sqrt(REPEATS) + 1e-9).all()
-    seen = np.sqrt(((shares - true) ** 2).mean(axis=0))
-    total = math.sqrt((seen**2).sum() / (said**2).sum())
-    # a mean of REPEATS × cells squares, of which cells − 1 at best are independent
-    assert abs(total - 1.0) < max(0.05, 3.5 / math.sqrt(2 * REPEATS * max(1, true.size // 2)))
-    np.testing.assert_allclose(seen, said, rtol=4.5 / math.sqrt(2 * REPEATS), atol=1e-12)
+
+    def check():
+        found = [quick(strategy, rng, names, CODES) for _ in range(REPEATS)]
+        shares = np.array([each.frequencies for each in found])
+        said = np.sqrt(np.mean([each.variances for each in found], axis=0))
+        assert (np.abs(shares.mean(axis=0) - true) < 4.5 * said / math.sqrt(REPEATS) + 1e-9).all()
+        seen = np.sqrt(((shares - true) ** 2).mean(axis=0))
+        total = math.sqrt((seen**2).sum() / (said**2).sum())
+        # a mean of REPEATS × cells squares, of which cells − 1 at best are independent
+        free = REPEATS * max(1, true.size // 2)
+        assert abs(total - 1.0) < max(0.05, 3.5 / math.sqrt(2 * free))
+        np.testing.assert_allclose(seen, said, rtol=4.5 / math.sqrt(2 * REPEATS), atol=1e-12)
+
+    unless_unlucky(check, 0.01)
 
 
 @pytest.mark.parametrize("names", [("a",), ("c", "a"), NAMES])
-def test_intervals_cover(names):
-    strategy, rng = Split(SCHEMA, 6.0), np.random.default_rng(7)
-    true, hits = truth(names), []
-    for _ in range(400):
-        shares = quick(strategy, rng, names, CODES)
-        found = Marginal(
-            names, (), shares.frequencies, np.sqrt(shares.variances), shares.frequencies, N
-        )
-        lower, upper = found.interval(0.9)
-        hits.append((lower <= true) & (true <= upper))
-    assert abs(np.mean(hits) - 0.9) < 0.03
+def test_intervals_cover(names, rng):
+    """Of one cell, 400 intervals of 90 % cover 87 to 93 % but in a draw of 20."""
+    strategy, true = Split(SCHEMA, 6.0), truth(names)
+
+    def check():
+        hits = []
+        for _ in range(400):
+            shares = quick(strategy, rng, names, CODES)
+            found = Marginal(
+                names, (), shares.frequencies, np.sqrt(shares.variances), shares.frequencies, N
+            )
+            lower, upper = found.interval(0.9)
+            hits.append((lower <= true) & (true <= upper))
+        assert abs(np.mean(hits) - 0.9) < 0.03
+
+    unless_unlucky(check, 0.1)
 
 
 def brute_inverse(names, strategy, reports):

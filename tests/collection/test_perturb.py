@@ -23,6 +23,7 @@ from deptriad.collection.sample_with_fakes import SampleWithFakes
 from deptriad.collection.split import Separate, Split, as_strategy
 from deptriad.collection.strategy import Strategy
 from deptriad.mechanisms import GRR, OLH, Channel, Staircase, mechanisms
+from luck import unless_unlucky
 
 SCHEMA = dt.Schema(
     [
@@ -329,36 +330,49 @@ def test_what_fakes_promise_and_what_they_do_not():
 # --------------------------------------------------------------------------------------------- chance
 
 
-def test_views_are_drawn_evenly_and_independently_of_the_records():
+def test_views_are_drawn_evenly_and_independently_of_the_records(rng):
     frame = records(20_000)
     sample = Sample(SCHEMA, 1.0, k=2)
-    reports = perturb(sample, frame, np.random.default_rng(11))
-    table = pd.crosstab(reports["view"], frame["sex"].to_numpy())
-    assert stats.chisquare(table.sum(axis=1)).pvalue > 1e-3
-    assert stats.chi2_contingency(table).pvalue > 1e-3
+
+    def check():
+        reports = perturb(sample, frame, rng)
+        table = pd.crosstab(reports["view"], frame["sex"].to_numpy())
+        assert stats.chisquare(table.sum(axis=1)).pvalue > 1e-3
+        assert stats.chi2_contingency(table).pvalue > 1e-3
+
+    unless_unlucky(check, 0.01)
 
 
-def test_reports_have_the_probabilities_of_their_mechanism():
+def test_reports_have_the_probabilities_of_their_mechanism(rng):
     frame = records(30_000)
-    reports = perturb(Split(SCHEMA, 3.0, "grr"), frame, np.random.default_rng(12))
     matrix = GRR(2, 1.0).matrix()
-    for code, value in enumerate(["f", "m"]):
-        some = reports["sex"][frame["sex"].to_numpy() == value].value_counts().sort_index()
-        assert stats.chisquare(some, matrix[code] * some.sum()).pvalue > 1e-3
+
+    def check():
+        reports = perturb(Split(SCHEMA, 3.0, "grr"), frame, rng)
+        for code, value in enumerate(["f", "m"]):
+            some = reports["sex"][frame["sex"].to_numpy() == value].value_counts().sort_index()
+            assert stats.chisquare(some, matrix[code] * some.sum()).pvalue > 1e-3
+
+    unless_unlucky(check, 0.01)
 
 
-def test_columns_of_a_record_are_perturbed_independently():
+def test_columns_of_a_record_are_perturbed_independently(rng):
     frame = pd.DataFrame({"sex": ["f"] * 30_000, "rooms": [1] * 30_000, "age": [5.0] * 30_000})
-    reports = perturb(Split(SCHEMA, 1.5, "grr"), frame, np.random.default_rng(13))
-    for one, two in (("sex", "rooms"), ("rooms", "age"), ("sex", "age")):
-        assert stats.chi2_contingency(pd.crosstab(reports[one], reports[two])).pvalue > 1e-3
+
+    def check():
+        reports = perturb(Split(SCHEMA, 1.5, "grr"), frame, rng)
+        for one, two in (("sex", "rooms"), ("rooms", "age"), ("sex", "age")):
+            assert stats.chi2_contingency(pd.crosstab(reports[one], reports[two])).pvalue > 1e-3
+
+    unless_unlucky(check, 0.01)
 
 
 # ---------------------------------------------------------------------------------------------- files
 
 
 @STRATEGIES
-def test_files_are_perturbed_batch_by_batch(strategy, tmp_path, monkeypatch):
+def test_files_are_perturbed_batch_by_batch(strategy, tmp_path, monkeypatch, rng):
+    """Eight standard errors: about 1e-15 a cell."""
     pytest.importorskip("duckdb")
     from deptriad.data import batches
 
@@ -367,7 +381,6 @@ def test_files_are_perturbed_batch_by_batch(strategy, tmp_path, monkeypatch):
     frame.to_csv(tmp_path / "d.csv", index=False)
     seen = []
     out = tmp_path / "r.parquet"
-    rng = np.random.default_rng(4)
     done = perturb_file(strategy, tmp_path / "d.csv", out, rng, lambda n, _: seen.append(n))
     assert done == seen[-1] == 3500
     assert len(seen) > 1
@@ -377,7 +390,7 @@ def test_files_are_perturbed_batch_by_batch(strategy, tmp_path, monkeypatch):
     codes = SCHEMA.encode(frame)[:, [SCHEMA.index(name) for name in names]]
     truth = np.zeros(found.frequencies.shape)
     np.add.at(truth, tuple(codes.T), 1 / 3500)
-    assert (np.abs(found.frequencies - truth) < 5 * found.standard_errors).all()
+    assert (np.abs(found.frequencies - truth) < 8 * found.standard_errors).all()
 
 
 def test_an_empty_file_gives_an_empty_one(tmp_path):

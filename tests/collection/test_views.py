@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from functools import partial
 from hashlib import sha256
 from math import comb
 
@@ -18,6 +19,7 @@ from deptriad.collection.perturb import perturb
 from deptriad.collection.score_sums import Told
 from deptriad.collection.split import Planned, Split
 from deptriad.collection.view import WHOLE, View, drawn, parts_of
+from luck import unless_unlucky
 from quick_shares import quick
 from worlds import schema_of
 
@@ -125,17 +127,16 @@ def shares_of(codes, names, weights=None):
 
 
 def is_binomial(hits, n, chance):
-    """Two-sided, at 1e-9."""
-    return stats.binomtest(hits, n, chance).pvalue > 1e-9
+    """Two-sided, at 1e-10."""
+    return stats.binomtest(hits, n, chance).pvalue > 1e-10
 
 
 @pytest.mark.parametrize("names", [("b",), ("b", "a"), ("c", "b"), ("a", "b", "c")])
-def test_standard_errors_hold_over_several_views(names):
+def test_standard_errors_hold_over_several_views(names, rng):
     """Intervals of 95 % around 150 collections of 2,000 people; of one cell each, so that they are independent.
 
     Normal intervals of a sum of 400 and more bounded scores cover 95 ± 1 %: hits are compared with 94 and 96 %.
     """
-    rng = np.random.default_rng(12)
     codes = population(2000, rng)
     truth = shares_of(codes, names)
     hits = 0
@@ -146,9 +147,11 @@ def test_standard_errors_hold_over_several_views(names):
     assert is_binomial(hits, 150, 0.94) or is_binomial(hits, 150, 0.96)
 
 
-def test_views_are_combined_by_their_precision():
-    """The variance that is expected (maths §11): [Σ n_v·h − F·Σ n_v·h²]/(Σ n_v·h)², summed over cells."""
-    rng = np.random.default_rng(3)
+def test_views_are_combined_by_their_precision(rng):
+    """The variance that is expected (maths §11): [Σ n_v·h − F·Σ n_v·h²]/(Σ n_v·h)², summed over cells.
+
+    What is told of it by 40,000 people is 0.3 % off: 5 % are 16 standard deviations.
+    """
     codes, names = population(40_000, rng), ("b",)
     found = estimate(VIEWS, perturb(VIEWS, frame_of(codes), rng), names, seeded=True)
     worth = np.array([VIEWS.precision(view, names) for view in range(4)])
@@ -161,9 +164,8 @@ def test_views_are_combined_by_their_precision():
 
 
 @pytest.mark.parametrize("names", [("b",), ("b", "a")])
-def test_weights_that_the_aggregator_knows(names):
+def test_weights_that_the_aggregator_knows(names, rng):
     """Weights that go with the answers: 120 collections of 2,000 people, whose intervals hold as above."""
-    rng = np.random.default_rng(8)
     codes = population(2000, rng)
     weights = rng.gamma(2.0, 1.0, 2000) * (1.0 + codes[:, 1])
     truth, plain, hits = shares_of(codes, names, weights), shares_of(codes, names), 0
@@ -301,17 +303,23 @@ def test_estimates_agree_and_are_distributions(rng):
             np.testing.assert_allclose(margin, found[name,].frequencies, atol=1e-12)
 
 
-def test_estimates_that_agree_are_nearer_to_the_truth():
-    rng = np.random.default_rng(4)
+def test_estimates_that_agree_are_nearer_to_the_truth(rng):
+    """Squares of five collections: of 12 populations the share that is left was 0.5 to 0.75."""
     codes = population(20_000, rng)
-    frame, plain, agreed = frame_of(codes), 0.0, 0.0
-    for _ in range(10):
-        reports = perturb(VIEWS, frame, rng)
-        for names, marginal in estimates(VIEWS, reports).items():
-            truth = shares_of(codes, names)
-            plain += float(((estimate(VIEWS, reports, names).frequencies - truth) ** 2).sum())
-            agreed += float(((marginal.frequencies - truth) ** 2).sum())
-    assert agreed < 0.95 * plain
+    frame = frame_of(codes)
+
+    def check():
+        plain = agreed = 0.0
+        for _ in range(5):
+            reports = perturb(VIEWS, frame, rng)
+            for names, marginal in estimates(VIEWS, reports).items():
+                truth = shares_of(codes, names)
+                alone = estimate(VIEWS, reports, names)
+                plain += float(((alone.frequencies - truth) ** 2).sum())
+                agreed += float(((marginal.frequencies - truth) ** 2).sum())
+        assert agreed < 0.95 * plain
+
+    unless_unlucky(check, 0.02)
 
 
 def test_what_is_wanted_of_estimates(rng):
@@ -322,34 +330,36 @@ def test_what_is_wanted_of_estimates(rng):
         estimates(VIEWS, reports, [("a", "a")])
 
 
-def test_views_are_simulated_as_they_are_collected():
-    """Means over 200 simulated collections of 3,000 people: six standard errors, 2e-9 a number."""
-    rng = np.random.default_rng(6)
+def test_views_are_simulated_as_they_are_collected(rng):
+    """Means over 100 simulated collections of 3,000 people: six standard errors, 2e-9 a number."""
     codes = population(3000, rng)
     counts = np.zeros(VIEWS.schema.sizes, dtype=int)
     np.add.at(counts, tuple(codes.T), 1)
-    for names in (("b",), ("c", "b")):
+
+    def check(names):
         every = [estimate(VIEWS, dt.simulate(counts, VIEWS, rng), names) for _ in range(100)]
         found = np.array([each.unbiased for each in every])
         errors = np.mean([each.standard_errors**2 for each in every], axis=0)
-        assert (
-            np.abs(found.mean(axis=0) - shares_of(codes, names)) < 6 * np.sqrt(errors / 100)
-        ).all()
+        off = np.abs(found.mean(axis=0) - shares_of(codes, names))
+        assert (off < 6 * np.sqrt(errors / 100)).all()
         # the variance of a variance of 100: 1/√50 of it, near normal
         assert (np.abs(found.var(axis=0, ddof=1) / errors - 1.0) < 6 / np.sqrt(50)).all()
 
+    for names in (("b",), ("c", "b")):
+        unless_unlucky(partial(check, names), 0.001)
 
-def test_priors_are_learnt_from_views():
-    rng = np.random.default_rng(2)
-    codes = population(1_000_000, rng)
+
+def test_priors_are_learnt_from_views(rng):
+    """Of ten million like these people a table's entry has a standard error of at most 0.004: 0.05 are 12 of them."""
+    codes = population(20_000, np.random.default_rng(2))
     counts = np.zeros(VIEWS.schema.sizes, dtype=int)
-    np.add.at(counts, tuple(codes.T), 1)
+    np.add.at(counts, tuple(codes.T), 500)
     prior = VIEWS.prior(dt.simulate(counts, VIEWS, rng))
     for source, target in itertools.permutations("abc", 2):
         joint = shares_of(codes, (target, source))
         truth = joint / joint.sum(axis=1, keepdims=True)
         np.testing.assert_allclose(prior.table(source, target).table, truth, atol=0.05)
-        box = prior.box(source, target, dt.Confidence(0.999))
+        box = prior.box(source, target, dt.Confidence(1.0 - 1e-11))
         assert (box.lower <= truth).all()
         assert (truth <= box.upper).all()
 
