@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import deptriad as dt
+from luck import unless_unlucky
 
 pd = pytest.importorskip("pandas")
 
@@ -362,15 +363,25 @@ def covered(counts, joint, level):
     ("sizes", "records"), [((2, 2), 10), ((2, 2), 1000), ((3, 5), 200), ((2, 3, 4), 60)]
 )
 def test_confidence_covers_all_true_tables_at_once(rng, sizes, records):
-    counts, joint = simulated(rng, sizes, records)
-    assert len(counts.sources) == 1000
-    assert covered(counts, joint, 0.95) >= 950
+    """What is promised for any joint is kept with some to spare for each: 974 of 1,000 was the least of 32 draws."""
+
+    def check():
+        counts, joint = simulated(rng, sizes, records)
+        assert len(counts.sources) == 1000
+        assert covered(counts, joint, 0.95) >= 950
+
+    unless_unlucky(check, 1e-3)
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_confidence_is_not_wider_than_it_must_be(rng):
-    counts, joint = simulated(rng, (2, 2), 1000)
-    assert 500 <= covered(counts, joint, 0.5) < 1000
+    """Of 1,000 samples of a joint 800 to 880 are covered, more only where it has hardly any chance in it."""
+
+    def check():
+        counts, joint = simulated(rng, (2, 2), 1000)
+        assert 500 <= covered(counts, joint, 0.5) < 1000
+
+    unless_unlucky(check, 0.01)
 
 
 # ------------------------------------------------------------------- what only looks like knowledge
@@ -423,8 +434,9 @@ def test_a_single_thin_category_that_becomes_other_is_reported():
     assert ("a", "y", 5, "merged into (other)") in prior.thin
 
 
-def test_merging_many_values_takes_no_longer_than_reading_them(rng):
-    codes = rng.integers(0, 1500, size=(60_000, 2))
+def test_merging_many_values_takes_no_longer_than_reading_them():
+    """Of any records, since none of them is special: the same ones each time."""
+    codes = np.random.default_rng(33).integers(0, 1500, size=(60_000, 2))
     frame = pd.DataFrame({"a": codes[:, 0], "b": codes[:, 1]})
     schema = dt.Schema([dt.Attribute(name, range(1500), missing="error") for name in "ab"])
     counts, prior, times = None, None, []

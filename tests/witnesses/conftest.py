@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def faces(shared_dir):
     path = shared_dir / "data" / "celeba.parquet"
     if not path.is_file():
