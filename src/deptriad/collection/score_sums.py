@@ -115,13 +115,16 @@ class Tally(Sums):
     """Sums of products of what is kept of the reports, an axis for each question."""
 
     def __post_init__(self) -> None:
-        shape = [len(mechanism.unkept(0)) for mechanism in self.mechanisms]
+        shape = [mechanism.kept_size for mechanism in self.mechanisms]
         self.total: NDArray[Any] = np.zeros(shape, dtype=np.int64)
 
     def sums(self, powers: Sequence[int]) -> Floats:
         """Σ over users of the products of scores, each to its power; an axis of values for each question."""
-        rows = [each.unkept(power) for each, power in zip(self.mechanisms, powers, strict=True)]
-        return turned(self.total.astype(np.float64), rows)
+        found = self.total.astype(np.float64)
+        for mechanism, power in zip(self.mechanisms, powers, strict=True):
+            # the first axis goes, and comes back as the last: after all of them the order is as it was
+            found = mechanism.scored(np.moveaxis(found, 0, -1), power)
+        return found
 
     def only(self, axes: Sequence[int]) -> Tally:
         """Of some of the questions, in this order."""
@@ -130,8 +133,7 @@ class Tally(Sums):
         own.count(self.n, self.among)
         total = self.total
         for axis in sorted(set(range(total.ndim)) - set(axes), reverse=True):
-            whole = self.mechanisms[axis].unkept(0)[:, 0].astype(total.dtype)
-            total = np.tensordot(total, whole, axes=(axis, 0))
+            total = self.mechanisms[axis].counted(np.moveaxis(total, axis, -1))
         own.total = total.transpose([sorted(axes).index(axis) for axis in axes])
         return own
 
@@ -206,8 +208,8 @@ class TermSums(Sums):
 
     def __post_init__(self) -> None:
         self.tally = Tally(self.places, self.mechanisms)
-        nobody = self._terms(np.zeros((0, self.view.mechanism.size)))
-        self.others = [term.sum(axis=0) for term in nobody]
+        nobody = self._summed(np.zeros((0, self.view.mechanism.size)))
+        self.others = [term.sum(axis=0) for term in self.terms(nobody)]
 
     def count(self, n: float, among: float) -> None:
         """So many users more."""
@@ -216,11 +218,14 @@ class TermSums(Sums):
 
     def found(self) -> list[Floats]:
         """The sums of all terms."""
-        letters = self.view.mechanism.letters
-        if not letters:
+        mechanism = self.view.mechanism
+        if not mechanism.letters:
             return self.others
         whole = TermSums.of(self.places[0], self.view, self.names, self.terms, self.linear)
-        whole.add_scored(np.arange(letters), self.tally.total)
+        if mechanism.others_alike:
+            whole._add_margin(self.tally.total)
+        else:
+            whole.add_scored(mechanism.listed(), self.tally.total)
         return [one + two for one, two in zip(self.others, whole.others, strict=True)]
 
     def add_scored(self, reports: NDArray[Any], times: NDArray[Any]) -> None:
@@ -228,9 +233,21 @@ class TermSums(Sums):
         for part in blocks(len(reports), self.view.mechanism.size):
             self.add_scores(self.view.mechanism.scores(reports[part]), times[part], times[part])
 
+    def _add_margin(self, counts: NDArray[Any]) -> None:
+        """So many reports of each value, of which scores tell only whether they name a value of the attributes."""
+        [table] = self._summed(counts)
+        times, every = table.ravel(), np.arange(table.size)
+        no, yes = self.view.mechanism.score_range(counts.size // table.size)
+        for part in blocks(len(every), len(every)):
+            scores = np.where(every[part, None] == every, yes, no)
+            self._add_terms(scores.reshape(-1, *table.shape), times[part], times[part])
+
     def add_scores(self, scores: Floats, first: NDArray[Any], second: NDArray[Any] | None) -> None:
         """Scores, each so many times in terms of first and of second order; in the first only, without a second."""
-        for place, term in enumerate(self._terms(scores)):
+        self._add_terms(self._summed(scores), first, second)
+
+    def _add_terms(self, scores: Floats, first: NDArray[Any], second: NDArray[Any] | None) -> None:
+        for place, term in enumerate(self.terms(scores)):
             times = first if place < self.linear else second
             if times is not None:
                 self.others[place] = self.others[place] + np.tensordot(times, term, axes=(0, 0))
@@ -246,9 +263,13 @@ class TermSums(Sums):
             scores = self.view.mechanism.scores(reports[0][part])
             self.add_scores(scores, first[part], second[part])
 
-    def _terms(self, scores: Floats) -> list[Floats]:
+    def _summed(self, scores: NDArray[Any]) -> NDArray[Any]:
+        """Of joint values (rows: reports) to those of the attributes, an axis for each."""
         order = [self.view.names.index(name) for name in self.names]
-        return self.terms(summed_scores(scores, self.view.sizes, order))
+        others = tuple(axis + 1 for axis in range(len(self.view.sizes)) if axis not in order)
+        ranks = [sorted(order).index(axis) + 1 for axis in order]
+        every = scores.reshape(-1, *self.view.sizes).sum(axis=others)
+        return np.asarray(every.transpose([0, *ranks]))
 
     def _held(self) -> list[NDArray[Any]]:
         return [self.tally.total, *self.others]
@@ -277,17 +298,8 @@ class Signs(Sums):
 def turned(table: NDArray[Any], rows: Sequence[NDArray[Any] | None]) -> NDArray[Any]:
     """A table whose axes are each multiplied by a matrix, mode by mode; None leaves an axis as it is."""
     for matrix in rows:
-        # the first axis goes, and comes back as the last: after all of them the order is as it was
         table = np.moveaxis(table, 0, -1) if matrix is None else np.tensordot(table, matrix, (0, 0))
     return table
-
-
-def summed_scores(scores: Floats, sizes: Sequence[int], order: Sequence[int]) -> Floats:
-    """Scores of joint values (rows: reports) summed to those of some attributes, in this order."""
-    every = scores.reshape(-1, *sizes)
-    others = tuple(axis + 1 for axis in range(len(sizes)) if axis not in order)
-    ranks = [sorted(order).index(axis) + 1 for axis in order]
-    return np.asarray(every.sum(axis=others).transpose([0, *ranks]))
 
 
 def _row_products(one: Floats, two: Floats) -> Floats:

@@ -52,11 +52,13 @@ class ReportCounts:
         counts = self.counts.sum(axis=others).transpose([sorted(axes).index(axis) for axis in axes])
         sums.count(int(counts.sum()), self.among)
         own = [self.mechanisms[axis] for axis in axes]
-        if isinstance(sums, TermSums):
+        if isinstance(sums, TermSums) and not own[0].letters:
             sums.add_scored(own[0].listed(), counts)
-        else:
-            rows = [None if each.letters else each.kept(each.listed()) for each in own]
-            sums.add_table(counts, rows)
+            return
+        tally = sums.tally if isinstance(sums, TermSums) else sums
+        tally.add_table(
+            counts, [None if each.letters else each.kept(each.listed()) for each in own]
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -88,6 +88,8 @@ class Mechanism(ABC):
 
     names_values: ClassVar[bool] = False
     """Whether a report is the code of one of the values, and so is written as its label."""
+    others_alike: ClassVar[bool] = False
+    """Whether it then says the same of all other values: its scores are the two ends of ``score_range``."""
 
     @property
     def law(self) -> str:
@@ -285,14 +287,24 @@ class Mechanism(ABC):
         if self.letters:
             return tally(every, self.letters)
         parts = [self.kept(every[part]).sum(axis=0) for part in blocks(len(every), self.size)]
-        return np.asarray(np.sum(parts, axis=0) if parts else np.zeros(len(self.unkept(1))))
+        return np.asarray(np.sum(parts, axis=0) if parts else np.zeros(self.kept_size))
 
-    def unkept(self, power: int) -> Floats:
-        """By what that is multiplied to become scores to a power of 0, 1 or 2: a column for each value."""
+    @property
+    def kept_size(self) -> int:
+        """How many numbers are kept of a report."""
+        return self.letters or 2 * self.size + 1
+
+    def counted(self, kept: NDArray[Any]) -> NDArray[Any]:
+        """How many reports there are, from sums of what is kept of them along the last axis."""
+        return np.asarray(kept.sum(axis=-1) if self.letters else kept[..., -1])
+
+    def scored(self, kept: Floats, power: int) -> Floats:
+        """Sums of scores to a power of 0, 1 or 2, from such sums."""
         if self.letters:
-            return np.asarray(self.weights**power)
-        every = [np.eye(self.size) * (power == each) for each in (1, 2)]
-        return np.vstack([*every, np.full((1, self.size), float(power == 0))])
+            return np.asarray(kept @ self.weights**power)
+        if power == 0:
+            return np.repeat(kept[..., -1:], self.size, axis=-1)
+        return np.asarray(kept[..., (power - 1) * self.size : power * self.size])
 
     def kept_means(self) -> Floats:
         """The mean of what is kept of a report, a row for each value."""

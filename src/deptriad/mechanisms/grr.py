@@ -54,6 +54,7 @@ class GRR(Support):
     """
 
     names_values: ClassVar[bool] = True
+    others_alike: ClassVar[bool] = True
 
     @property
     def letters(self) -> int:

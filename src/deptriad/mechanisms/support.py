@@ -100,12 +100,18 @@ class Support(Mechanism):
         every = self._checked(reports)
         return np.append(self.support(every), len(every))
 
-    def unkept(self, power: int) -> Floats:
-        """By what that is multiplied to become scores to a power: they have two levels."""
-        if self.letters:
-            return super().unkept(power)
+    @property
+    def kept_size(self) -> int:
+        """How many numbers are kept of a report."""
+        return self.letters or self.size + 1
+
+    def scored(self, kept: Floats, power: int) -> Floats:
+        """Sums of scores to a power, from sums of what is kept: they have two levels."""
+        if self.letters and not self.others_alike:
+            return super().scored(kept, power)
         no, yes = (score**power for score in self.score_range())
-        return np.vstack([np.eye(self.size) * (yes - no), np.full((1, self.size), no)])
+        supported = kept if self.letters else kept[..., :-1]
+        return np.asarray(supported * (yes - no) + self.counted(kept)[..., None] * no)
 
     def kept_means(self) -> Floats:
         """The mean of what is kept of a report, a row for each value."""
