@@ -31,10 +31,15 @@ def valid(kind, content):
 
 
 @pytest.fixture(scope="module")
-def analysis():
+def people():
     i = np.arange(3000)
     frame = pd.DataFrame({"age": 18 + i * 37 % 72, "smokes": (i % 11 < 5 + i % 3).astype(bool)})
     frame["job"] = np.where(frame["age"] > 64, "retired", np.array(["cook", "smith"])[i // 7 % 2])
+    return frame
+
+
+@pytest.fixture(scope="module")
+def analysis(people):
     schema = dt.Schema(
         [
             dt.Attribute("age", edges=[18, 40, 65, math.inf], missing="error"),
@@ -42,21 +47,29 @@ def analysis():
             dt.Attribute("smokes", [False, True], missing="error"),
         ]
     )
-    return dt.analyze(dt.Prior.from_data(frame, schema))
+    return dt.analyze(dt.Prior.from_data(people, schema))
 
 
 @pytest.fixture(scope="module")
-def written(analysis, tmp_path_factory):
+def written(analysis, people, tmp_path_factory):
     """Every kind of file, in every version that is written today."""
     folder = tmp_path_factory.mktemp("files")
     plan = dt.calibrate(analysis, 2.0)
+    inferred = dt.Schema.infer(people, bins=2, public=True)
+    first, *_ = inferred["age"].values
+    edited = inferred.changed("age", name="how old", labels={first: "young"}).changed(
+        "job", groups={"crafts": ["cook", "smith"]}, labels={"crafts": "a craft"}
+    )
     promises = {"age": 2.0, "job": math.inf, "smokes": 1.0}
     saved = {
         "schema": analysis.schema,
+        "schema, inferred": inferred,
+        "schema, edited": edited,
         "analysis": analysis,
         "plan": plan,
         "plan, version 1": dt.calibrate(analysis, promises, views="all"),
         "plan, no prior": dt.calibrate(analysis.schema, 2.0),
+        "plan, edited": dt.calibrate(edited, 2.0),
         "plan, uncertain": dt.calibrate(dt.analyze(analysis.prior, dt.Relative(0.1)), 2.0),
     }
     found = {}
