@@ -5,9 +5,9 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from io import TextIOWrapper
 from types import FrameType
 from typing import Any
@@ -67,33 +67,56 @@ def _between_imports() -> Iterator[None]:
 
     came.clear()
     usual: dict[signal.Signals, Any] = {}
-    waiting: list[threading.Timer] = []
-    handle = partial(_once_imported, _held_up(sys._getframe()), waiting)
+    ending = _Ending(_held_up(sys._getframe()))
     for number in ENDINGS if _in_main_thread() else ():
         # others stay as whoever started this wants them, as nohup does
         if (handler := signal.getsignal(number)) in (signal.SIG_DFL, signal.default_int_handler):
             usual[number] = handler
-            signal.signal(number, handle)
+            signal.signal(number, ending)
     try:
         yield
     finally:
-        for timer in waiting:  # of a second Ctrl-C: nobody handles it any more
-            timer.cancel()
-            timer.join()
+        ending.finish()
         for number, handler in usual.items():
             signal.signal(number, handler)
 
 
-def _once_imported(
-    before: int, waiting: list[threading.Timer], number: int, frame: FrameType | None
-) -> None:
-    if _held_up(frame) <= before:
+class _Ending:
+    """What handles a signal: it raises where it may, and elsewhere has the signal sent again until it may.
+
+    By one thread, however many signals come, so that none is on its way once one has raised. It is none of `threading`,
+    whose locks may be held by what a signal interrupts.
+    """
+
+    def __init__(self, before: int) -> None:
+        self.before = before
+        self.again = self.at_work = self.over = False
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        if self.over:
+            return
+        if _held_up(frame) > self.before:
+            self.again = True
+            if not self.at_work:
+                self.at_work = True
+                _thread.start_new_thread(self._send_again, (number,))
+            return
+        self.again = False
         came.append(number)
         raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(128 + number)
-    again = threading.Timer(PAUSE, _thread.interrupt_main, [number])
-    again.daemon = True
-    waiting[:] = [timer for timer in waiting if timer.is_alive()] + [again]
-    again.start()
+
+    def finish(self) -> None:
+        """Nothing is raised or sent from here on: the usual handlers would take it for another Ctrl-C."""
+        self.over, self.again = True, False
+        while self.at_work:
+            time.sleep(PAUSE / 10)
+
+    def _send_again(self, number: int) -> None:
+        while self.again:
+            time.sleep(PAUSE)
+            if self.again:
+                _thread.interrupt_main(number)
+        self.at_work = False
 
 
 def _held_up(frame: FrameType | None) -> int:
