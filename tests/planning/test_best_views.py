@@ -363,6 +363,27 @@ def test_what_was_not_counted_in_one_pass_is_certified_from_pairs(monkeypatch):
         assert each.epsilon <= 2.0 or (totals_of(each, schema, codes) <= 2.0 * (1 + ROUNDING)).all()
 
 
+@pytest.mark.parametrize("kept", [True, False], ids=["in memory", "counted in one pass"])
+def test_a_promise_holds_where_all_records_have_one_value(kept, monkeypatch):
+    """Whoever has the other value is like all records in all else, so that its own report is all that is told of it."""
+    frame, schema, codes = survey(17, [2, 3, 2], 0.5)
+    frame["a"] = "1"
+    codes[:, 0] = 1
+    if not kept:
+        monkeypatch.setattr(joint_counting, "MOST_KEPT", 0)
+    analysis = analysed(frame, schema)
+    view = View.of_one_value(("a", "b"), 3.0, "grr")
+    most = np.bincount(codes[:, 1]).max() / len(codes)
+    told = Guard(schema, np.full(3, 2.0), analysis, Tables(analysis.prior)).totals(view)
+    assert told[0] == pytest.approx(np.log1p(np.expm1(3.0) * most), rel=1e-12)
+    other = np.delete(codes, 0, axis=1)
+    outside = plain_totals(other, [3, 2], [0], [3.0], joint=True)
+    np.testing.assert_allclose(told[1:], [3.0, outside[1]], rtol=1e-12)
+    plan = calibrate(analysis, 2.0)
+    assert plan.totals["a"]["joint"] <= 2.0
+    assert max(view.budgets.get("a", 0.0) for view in plan.views) > 0.0
+
+
 def test_views_whose_joint_table_is_too_large_are_certified_from_pairs():
     """All of 15 attributes of four values: a table of a billion cells, and of each target."""
     frame, schema, _ = survey(16, [4] * 15, 0.1, rows=300)

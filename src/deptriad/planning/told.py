@@ -45,6 +45,12 @@ class Tables:
             np.array([attribute.values.index(value) for value in own])
             for attribute, own in zip(prior.schema, values, strict=True)
         ]
+        # if all records have one value, people of another one are taken to be like them in all else
+        self._lone = [
+            place for place, size in enumerate(sizes) if size > 1 and self.rows[place].size == 1
+        ]
+        for place in self._lone:
+            self.rows[place] = np.repeat(self.rows[place], 2)
         self.first = np.cumsum([0, *(rows.size for rows in self.rows)])
         self._every = np.cumsum([0, *sizes])
         self._kept = np.concatenate(
@@ -80,6 +86,10 @@ class Tables:
         else:
             table = self._counted(places, math.prod(sizes))
             table = table / table.sum(axis=0)
+        for target in set(self._lone) & set(places):
+            column = table[:, self.first[target] + 1].reshape(sizes)
+            other = np.roll(column, 1, axis=list(places).index(target))
+            table[:, self.first[target] + 1] = other.ravel()
         return Told(table, self.first, np.array(sizes))
 
     def _counted(self, places: Sequence[int], cells: int) -> Floats:
@@ -99,7 +109,7 @@ class Tables:
             own = np.zeros((rows.size, *(self.prior.schema.sizes[place] for place in places)))
             np.moveaxis(own, axis + 1, 1)[np.arange(rows.size), rows] = given
             given = own
-        table[:, self.first[target] : self.first[target + 1]] = given.reshape(rows.size, -1).T
+        table[:, self.first[target] : self.first[target + 1]] = given.reshape(len(given), -1).T
 
     def joint(self, places: Sequence[int]) -> Joint:
         """The joint table of some attributes in the order of the schema, counted the first time."""
