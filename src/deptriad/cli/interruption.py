@@ -1,20 +1,14 @@
 """How a run ends early: Ctrl-C and other signals, and an output that is closed, full, or read by nobody any more."""
 
-import _thread
 import os
 import signal
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import TextIOWrapper
 from types import FrameType
 from typing import Any
-
-PAUSE = 0.05
-"""Seconds between two looks at whether an import is over."""
-
 
 came: list[int] = []
 """Signals that have asked this command to end. DuckDB makes errors of its own of what they raise."""
@@ -76,60 +70,55 @@ def _between_imports() -> Iterator[None]:
     try:
         yield
     finally:
-        ending.finish()
         for number, handler in usual.items():
             signal.signal(number, handler)
 
 
 class _Ending:
-    """What handles a signal: it raises where it may, and elsewhere has the signal sent again until it may.
+    """What handles a signal: it raises at once, or as soon as the code goes on that waits for what may not be cut off.
 
-    By one thread, however many signals come, so that none is on its way once one has raised. It is none of `threading`,
-    whose locks may be held by what a signal interrupts.
+    Python's tracing says when that is, whatever it takes: a clock or another thread could be too late, as the command
+    may have gone on, or too early.
     """
 
-    def __init__(self, before: int) -> None:
-        self.before = before
-        self.again = self.at_work = self.over = False
+    def __init__(self, below: list[FrameType]) -> None:
+        self.below = len(below)
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
-        if self.over:
-            return
-        if _held_up(frame) > self.before:
-            self.again = True
-            if not self.at_work:
-                self.at_work = True
-                _thread.start_new_thread(self._send_again, (number,))
-            return
-        self.again = False
-        came.append(number)
-        raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(128 + number)
+        held_up = _held_up(frame)[: -self.below or None]
+        if not held_up:
+            _end(number)
+        elif (waits := held_up[-1].f_back) is not None:
 
-    def finish(self) -> None:
-        """Nothing is raised or sent from here on: the usual handlers would take it for another Ctrl-C."""
-        self.over, self.again = True, False
-        while self.at_work:
-            time.sleep(PAUSE / 10)
+            def goes_on(*_: Any) -> None:
+                sys.settrace(None)
+                _end(number)
 
-    def _send_again(self, number: int) -> None:
-        while self.again:
-            time.sleep(PAUSE)
-            if self.again:
-                _thread.interrupt_main(number)
-        self.at_work = False
+            waits.f_trace = goes_on
+            sys.settrace(_trace_nothing)
 
 
-def _held_up(frame: FrameType | None) -> int:
-    """How many frames of imports are on the stack, since a script that is imported may run commands, and of __del__.
+def _end(number: int) -> None:
+    came.append(number)
+    raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(128 + number)
 
-    What is raised in the latter is lost.
+
+def _trace_nothing(*_: Any) -> None:
+    """Of the code that is called from here on. Without any such function, none is traced."""
+
+
+def _held_up(frame: FrameType | None) -> list[FrameType]:
+    """The frames of imports and of __del__ on the stack, innermost first. What is raised in the latter is lost.
+
+    There may be some below a command: a script that is imported may run it.
     """
-    number = 0
+    found = []
     while frame is not None:
-        number += frame.f_code.co_filename.startswith("<frozen importlib")
-        number += frame.f_code.co_name == "__del__"
+        code = frame.f_code
+        if code.co_filename.startswith("<frozen importlib") or code.co_name == "__del__":
+            found.append(frame)
         frame = frame.f_back
-    return number
+    return found
 
 
 def _refuse_closed_output() -> None:
