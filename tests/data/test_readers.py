@@ -106,6 +106,19 @@ def test_a_csv_whose_rows_are_ragged_is_named(tmp_path):
     refused(tmp_path, tmp_path / "ragged.csv", PERSON, "ragged.csv")
 
 
+@pytest.mark.parametrize(
+    "text", ["a,b,c\n1,2\n3,4\n1,4\n", "a,b,c\n1,2,3\n3,4\n1,4,4\n3,2\n", "a;b\n1\n2\n"]
+)
+def test_lines_of_other_lengths_are_not_read_as_one_column(tmp_path, text):
+    pytest.importorskip("duckdb")
+    path = tmp_path / "ragged.csv"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=r"ragged\.csv has one column, called 'a[,;]b"):
+        readers.opened(path)
+    path.write_text('"a,b"\n1\n2\n')  # a name as it is
+    assert readers.opened(path).collect_schema().names() == ["a,b"]
+
+
 def test_text_late_in_a_csv_of_numbers_is_refused(tmp_path):
     pytest.importorskip("duckdb")
     rows = "".join(f"{i % 60},f\n" for i in range(60_000))

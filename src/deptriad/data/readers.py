@@ -27,6 +27,8 @@ SUFFIXES = dict.fromkeys((".csv", ".tsv", ".txt"), "csv") | dict.fromkeys(PARQUE
 MOST_HELD = 1 << 25
 """Bytes of CSV files that DuckDB may look over for the types of their columns: it holds them meanwhile."""
 
+DELIMITERS = (",", ";", "\t", "|")
+
 SAMPLE = 20_480
 """Records that tell the types of larger files, if all others agree."""
 
@@ -341,9 +343,20 @@ def _layout(connection: Any, paths: Sequence[str]) -> tuple[str, list[str]]:
             f"{first} has no line of column names at its top, or is no table of values between commas"
         )
     wanted = _header(connection, first, delimiter)
+    _refuse_one_of_many(wanted, delimiter, first)
     for path in paths[1:]:
         _refuse_other_names(_header(connection, path, delimiter), path, wanted, first)
     return delimiter, [column["name"] for column in columns]
+
+
+def _refuse_one_of_many(names: Sequence[str], delimiter: str, path: str) -> None:
+    """Lines of different lengths look like one column to DuckDB."""
+    for mark in DELIMITERS:
+        if len(names) == 1 and mark in names[0] and mark != delimiter:
+            raise ValueError(
+                f"{path} has one column, called {names[0]!r}: if {mark!r} stands between values, its lines have not as "
+                "many as the first names; if not, call the column otherwise"
+            )
 
 
 def _header(connection: Any, path: str, delimiter: str) -> list[str]:
