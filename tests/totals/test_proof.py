@@ -170,8 +170,8 @@ def test_a_sum_that_rounds_down_to_a_is_still_above_it():
 
 
 def exact_bound(tables, proof):
-    """What a proof's a and λ prove, in 60 digits: tables of few values only."""
-    with localcontext(prec=60):
+    """What a proof's a and λ prove: tables of few values only. W is up to e^300, and differences are down to 1e-30."""
+    with localcontext(prec=200):
         epsilon = [Decimal(value) for value in proof.budgets.values()]
         exact = [[[Fraction(p) for p in row] for row in t.table.tolist()] for t in tables.values()]
         worst = Decimal(0)

@@ -12,6 +12,7 @@ from scipy.optimize import linprog
 
 import deptriad as dt
 from deptriad.totals import own_mechanisms
+from deptriad.totals._proof_joint import proved_planes
 from deptriad.totals.certificate import Released, Tables
 from deptriad.totals.least_denominator import avoiding, nested, planes
 from deptriad.totals.pair_bounds import PairBounds
@@ -147,6 +148,12 @@ def test_the_least_denominator(rng):
             assert joint @ cells == pytest.approx(chances, abs=1e-8)
             value = joint @ np.exp(cells @ epsilon)
             assert value == pytest.approx(expected(chances, epsilon, sign), rel=HIGHS)
+
+
+@pytest.mark.parametrize("budgets", [(5e-324, 1e-3), (1e-70, 1.0), (1e-310, 1e-45, 30.0)])
+def test_planes_are_proved_for_every_budget(budgets):
+    """In 60 digits e^ε is 1 for a faint ε, which no plane but a flat one is below."""
+    assert (proved_planes(budgets)[:, 1:] > 0.0).any()
 
 
 @pytest.mark.parametrize("columns", [2, 12])

@@ -22,7 +22,10 @@ def exp_below(epsilon: float) -> Fraction:
     with localcontext() as context:
         context.prec = DIGITS
         # exp is correctly rounded, so its lower neighbour is below the truth
-        return Fraction(Decimal(min(epsilon, LARGEST)).exp().next_minus())
+        below = Fraction(Decimal(min(epsilon, LARGEST)).exp().next_minus())
+    return max(
+        below, 1 + Fraction(min(epsilon, LARGEST))
+    )  # which is nearer where ε is next to nothing
 
 
 def log_above(ratio: Fraction | float) -> float:
