@@ -22,4 +22,8 @@ def test_figure_10_plans_beat_splitting_and_claims_follow(library):
     ]
     assert figure_10._higher(good, 3).holds is False
     assert figure_10._best(good).holds is False
+    shown = figure_10.table(as_read_back(outcome.rows))
+    assert len(shown) == len(figure_10.WAYS) * len(figure_10.COMPARED)
+    best = figure_10.distances(outcome.rows, figure_10.BEST_PLAN, 4)
+    assert list(shown[-1].values()) == ["4", figure_10.BEST_PLAN, *(f"{each:.4f}" for each in best)]
     assert len(figure_10.draw(as_read_back(outcome.rows)).axes) == 3

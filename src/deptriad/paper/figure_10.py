@@ -14,7 +14,7 @@ import deptriad as dt
 from deptriad.collection.accuracy_study import Maker, marginal_study, usual
 from deptriad.paper import figures
 from deptriad.paper.data import DATASETS, NINE
-from deptriad.paper.item import OURS, Claim, Item, Outcome, Row, Work
+from deptriad.paper.item import OURS, Cells, Claim, Item, Outcome, Row, Work
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,6 +26,8 @@ PAPER_AWARE = "plan, the paper's sum, 10 % margin"
 BEST_PLAN = "plan, best views"
 PLANS = (PAPER_PLAN, PAPER_AWARE, BOUND_PLAN)
 WAYS = (2, 3, 4)
+COMPARED = ("split", PAPER_PLAN, BOUND_PLAN, "random view", BEST_PLAN)
+"""Strategies whose distances are printed: all that report attributes together."""
 
 
 def run(work: Work) -> Outcome:
@@ -150,26 +152,24 @@ def _worse(rows: Sequence[Row]) -> Claim:
 def _best(rows: Sequence[Row]) -> Claim:
     """Our own plan beside the nearest of all others, at each budget."""
     others = [name for name in figures.values(rows, "strategy") if name != BEST_PLAN]
-    said, nearer = [], []
+    said, nearer = [], set[str]()
     for k in WAYS:
-        best = distances(rows, BEST_PLAN, k)
-        every = np.array([distances(rows, name, k) for name in others])
-        times = every.min(axis=0) / best
-        nearest = (others[place] for place in every.argmin(axis=0))
-        each = (
-            f"{value:.4f} ({ratio:.2f} × {name})"
-            for value, ratio, name in zip(best, times, nearest, strict=True)
+        times = np.array([distances(rows, name, k) for name in others]) / distances(
+            rows, BEST_PLAN, k
         )
-        said.append(f"{k}-way {', '.join(each)}")
-        nearer.append(times.min())
-    holds = bool(min(nearer) >= 1.0)
+        nearest = zip(times.min(axis=0), times.argmin(axis=0), strict=True)
+        said.append(
+            f"{k}-way " + ", ".join(f"{ratio:.2f} ({others[place]})" for ratio, place in nearest)
+        )
+        nearer |= {name for name, each in zip(others, times, strict=True) if each.min() < 1.0}
     return Claim(
         f"{OURS}the best views under the same promise are nearer than every other strategy",
-        f"at ε = {_budgets(rows)}, and beside it how many times as far off the nearest other one is: {'; '.join(said)}",
-        holds,
-        ""
-        if holds
-        else "another strategy is nearer somewhere: the plan minimises expected squares, not this distance",
+        f"at ε = {_budgets(rows)} the nearest other one is so many times as far off: {'; '.join(said)}",
+        not nearer,
+        f"nearer somewhere: {', '.join(sorted(nearer))}. The plan minimises expected squares of tables that are right "
+        "on average, not this distance"
+        if nearer
+        else "",
     )
 
 
@@ -184,7 +184,8 @@ NOTES = (
     "The best views are ours: a person is asked some of the attributes, and no attribute's total is above the budget, "
     'by the joint tables of the records and the plan\'s own mechanisms (guarantee "joint"). All other plans ask '
     'everybody everything (views="all"): by the paper\'s sum, an estimate ("pairwise"), or certified.',
-    "One attribute, alone or among fakes, never reports two together and is given the product of one-way marginals.",
+    "One attribute, alone or among fakes, never reports two together and is given the product of one-way marginals: "
+    "little noise, and an error that no budget takes away.",
 )
 
 
@@ -214,10 +215,22 @@ def draw(rows: Sequence[Row]) -> Figure:
     return figure
 
 
+def table(rows: Sequence[Row]) -> list[Cells]:
+    """The distances of the paper's plan, of sampling and of ours, a line for each strategy and number of attributes."""
+    budgets = [f"ε = {float(each):g}" for each in figures.values(rows, "epsilon")]
+    return [
+        {"attributes": str(k), "strategy": name}
+        | dict(zip(budgets, (f"{each:.4f}" for each in distances(rows, name, k)), strict=True))
+        for k in WAYS
+        for name in COMPARED
+    ]
+
+
 WORDS = (
-    "Distances of two-, three- and four-way marginals from the truth against the total budget. Random "
-    "views are nearest for small budgets, plans from about 8 on; splitting is further off than plans "
-    "everywhere"
+    "Distances of two-, three- and four-way marginals from the truth against the total budget. From a budget of 4 on "
+    "the best views are nearest by far; before, one attribute alone or among fakes is as near or nearer, at a "
+    "distance that hardly falls. Plans that ask everybody everything pass random views at about 8; splitting is "
+    "further off than all plans"
 )
 
 ITEM = Item(
@@ -225,6 +238,7 @@ ITEM = Item(
     "Distance of k-way marginals from the truth",
     run,
     draw,
+    table,
     needs=("acs",),
     words=WORDS,
 )

@@ -103,7 +103,7 @@ class Item:
     draw
         A matplotlib figure of the rows, as they are or as they were read back from the CSV.
     table
-        The rows as a table to read, in place of a figure; likewise.
+        The rows as a table to read, in place of a figure or beside it; likewise.
     words
         What a figure shows, for those who cannot see it.
     needs

@@ -16,6 +16,9 @@ HEAD = """# The paper, reproduced
 
 Every table and figure of *Dependency Triad* that reports a computation, run again by `deptriad paper all`. This page is
 written by that command from its results: the numbers, the paper's statement, ours, and where they differ why.
+
+How the paper's plan, sampling and the plans of this package compare is in [figure-10](#figure-10): how near their
+tables come to the truth under one promise; and in [table-5](#table-5): which promise they need for tables as near.
 """
 
 
@@ -40,11 +43,14 @@ def page(folder: Path, seen_as: str) -> str:
 
 
 def _shown(entry: Mapping[str, Any], folder: Path, seen_as: str) -> str:
-    """The item itself: a table of the kept numbers, or its figure."""
+    """The item itself: its figure, a table of the kept numbers, or both."""
     (item,) = items([entry["name"]])
-    if item.table is None:
-        return f"![{_text(item.words or entry['title'])}]({seen_as}/{item.name}.png)"
-    return _markdown(item.table(read_rows(folder / f"{item.name}.csv")))
+    shown = []
+    if item.draw is not None:
+        shown.append(f"![{_text(item.words or entry['title'])}]({seen_as}/{item.name}.png)")
+    if item.table is not None:
+        shown.append(_markdown(item.table(read_rows(folder / f"{item.name}.csv"))))
+    return "\n\n".join(shown)
 
 
 def _markdown(lines: Sequence[Cells]) -> str:
