@@ -43,9 +43,14 @@ WRITERS: dict[str, tuple[str, ...]] = {
     "report": ("report", *DATA, "--force", "--out", "out.html"),
     "counts": ("counts", *DATA, "--force", "--save", "out.npz"),
     "sign": ("sign", "plan.json", "--key", "key.pem", "--force"),
+    "client": ("client", "plan.json", "--force", "--out", "out"),
+    "invite": ("invite", "plan.json", "--count", "50", "--store", "reports.db", "--force", "--out", "out.txt"),
     "paper": ("paper", "table-2", "--quick", "--again", "--force", "--page", "out.md"),
 }  # fmt: skip
 """Each command that writes, and what it writes last; it may do so over an old file."""
+
+OUTPUTS = {"sign": "plan.json.sig", "client": "out/survey.html"}
+"""What is written last, where it is not the last word."""
 
 INPUTS = "bad inputs"
 SIGNALS = {name: getattr(signal, name) for name in ("SIGKILL", "SIGTERM", "SIGINT", "SIGHUP")}
@@ -84,11 +89,11 @@ class Faults:
 
     def rest(self) -> list[str]:
         """What unfinished work is in the folder."""
-        return sorted(path.name for path in self.folder.glob(".deptriad-*"))
+        return sorted(path.name for path in self.folder.rglob(".deptriad-*"))
 
 
 def output_of(command: str) -> str:
-    return "plan.json.sig" if command == "sign" else WRITERS[command][-1]
+    return OUTPUTS.get(command, WRITERS[command][-1])
 
 
 def is_whole(path: Path) -> bool:
@@ -192,13 +197,14 @@ def on_own_disk(faults: Faults, command: str, what: str, then: str) -> None:
     (faults.folder / "room").mkdir(exist_ok=True)
     inside = [*WRITERS[command]]
     if command == "sign":  # which writes beside what it signs
-        inside[1], out = "room/plan.json", "plan.json.sig"
+        inside[1] = "room/plan.json"
     else:
         inside[-1] = f"room/{inside[-1]}"
-        out = output_of(command)
+    out = output_of(command)
     script = (
         "mount -t tmpfs -o size=8k tmpfs room || exit 99; cp plan.json room 2>/dev/null;"
-        f'echo old > room/{out}; head -c 9999 /dev/zero > room/filler 2>/dev/null; {then} "$@"; code=$?;'
+        f'mkdir -p "$(dirname room/{out})"; echo old > room/{out};'
+        f'head -c 9999 /dev/zero > room/filler 2>/dev/null; {then} "$@"; code=$?;'
         "cp -r room after; exit $code"
     )
     words = ["unshare", *([] if os.getuid() == 0 else ["-r"]), "-m", "sh", "-c", script, "sh"]
@@ -212,7 +218,7 @@ def on_own_disk(faults: Faults, command: str, what: str, then: str) -> None:
         faults.tried[command, f"{what} (not possible here)"] += 1
         return
     complaint = complaint_of(faults.folder / "after" / out, b"old\n", done.stderr)
-    left = [name for name in os.listdir(faults.folder / "after") if name.startswith(".deptriad-")]
+    left = [path.name for path in (faults.folder / "after").rglob(".deptriad-*")]
     if not complaint and (done.returncode != 1 or left):
         complaint = f"exit code {done.returncode}, left {left}: {done.stderr[-500:]}"
     faults.tell(command, what, complaint)
