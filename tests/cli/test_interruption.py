@@ -122,6 +122,58 @@ def test_who_interrupts_a_query_is_told_of_no_mistake(name, tmp_path):
     assert done.stdout + done.stderr == ""
 
 
+CALLED_BY_C = """
+import os, signal, weakref
+import deptriad.cli.data as data
+
+def interrupted(*_):
+    os.kill(os.getpid(), signal.{name})
+
+class Plain:
+    pass
+
+class Noisy:
+    __del__ = interrupted
+
+def removes(*_, **__):
+    thing = Noisy()
+    del thing
+    print("goes on")
+
+def forgets(*_, **__):
+    thing = Plain()
+    kept = weakref.ref(thing, interrupted)
+    del thing
+    print("goes on")
+
+def compiles(*_, **__):
+    import numba
+    import numba.core.codegen as codegen
+    codegen.CPUCodeLibrary._object_compiled_hook = interrupted  # which LLVM calls
+    numba.njit(lambda: 1)()
+    print("goes on")
+
+data.Schema.infer = {what}
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from deptriad.cli import main
+main(["schema", "survey.csv"])
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.parametrize("what", ["removes", "forgets", "compiles"])
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_who_interrupts_what_c_calls_is_heard(name, what, tmp_path):
+    """Whatever is raised there is printed and forgotten."""
+    (tmp_path / "survey.csv").write_text("a,b\n1,2\n")
+    code = CALLED_BY_C.format(name=name, what=what)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert (done.stdout, done.stderr) == ("", "")
+    assert done.returncode == 128 + getattr(signal, name)
+
+
 def test_importing_keeps_the_usual_handler_and_loads_no_compiler():
     """Every start waits for what the command line imports; numba alone would be a third of it."""
     code = (

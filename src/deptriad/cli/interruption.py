@@ -4,8 +4,9 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from io import TextIOWrapper
 from types import FrameType
 from typing import Any
@@ -61,41 +62,54 @@ def _between_imports() -> Iterator[None]:
 
     came.clear()
     usual: dict[signal.Signals, Any] = {}
-    ending = _Ending(_held_up(sys._getframe()))
+    ending, lost = _Ending(len(_imports(sys._getframe()))), sys.unraisablehook
     for number in ENDINGS if _in_main_thread() else ():
         # others stay as whoever started this wants them, as nohup does
         if (handler := signal.getsignal(number)) in (signal.SIG_DFL, signal.default_int_handler):
             usual[number] = handler
             signal.signal(number, ending)
+    sys.unraisablehook = partial(ending.lost, lost)
     try:
         yield
     finally:
+        sys.unraisablehook = lost
         for number, handler in usual.items():
             signal.signal(number, handler)
 
 
 class _Ending:
-    """What handles a signal: it raises at once, or as soon as the code goes on that waits for what may not be cut off.
+    """What handles a signal: it raises at once, or as soon as the code goes on that waits for an import.
 
     Python's tracing says when that is, whatever it takes: a clock or another thread could be too late, as the command
     may have gone on, or too early.
     """
 
-    def __init__(self, below: list[FrameType]) -> None:
-        self.below = len(below)
+    def __init__(self, below: int) -> None:
+        self.below = below
+        """Frames of imports below the command: a script that is imported may run it."""
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
-        held_up = _held_up(frame)[: -self.below or None]
-        if not held_up:
+        if waits := self._waiting(frame):
+            _end_where(waits, number)
+        else:
             _end(number)
-        elif (waits := held_up[-1].f_back) is not None:
 
-            def goes_on(*_: Any) -> None:
-                sys.settrace(None)
-                _end(number)
+    def lost(self, usual: Callable[[Any], object], told: Any) -> None:
+        """C prints and forgets what is raised while it calls Python, as in __del__: it is raised again after that."""
+        frame = sys._getframe().f_back
+        if (
+            frame is None
+            or not came
+            or not isinstance(told.exc_value, KeyboardInterrupt | SystemExit)
+        ):
+            usual(told)
+        else:
+            _end_where(self._waiting(frame) or frame, came[0])
 
-            waits.f_trace = goes_on
-            sys.settrace(_trace_nothing)
+    def _waiting(self, frame: FrameType | None) -> FrameType | None:
+        """The frame that waits for the outermost import of the command, if any does."""
+        imports = _imports(frame)[: -self.below or None]
+        return imports[-1].f_back if imports else None
 
 
 def _end(number: int) -> None:
@@ -103,19 +117,26 @@ def _end(number: int) -> None:
     raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(128 + number)
 
 
+def _end_where(frame: FrameType, number: int) -> None:
+    """End the command when this frame goes on."""
+
+    def goes_on(*_: Any) -> None:
+        sys.settrace(None)
+        _end(number)
+
+    frame.f_trace = goes_on
+    sys.settrace(_trace_nothing)
+
+
 def _trace_nothing(*_: Any) -> None:
     """Of the code that is called from here on. Without any such function, none is traced."""
 
 
-def _held_up(frame: FrameType | None) -> list[FrameType]:
-    """The frames of imports and of __del__ on the stack, innermost first. What is raised in the latter is lost.
-
-    There may be some below a command: a script that is imported may run it.
-    """
+def _imports(frame: FrameType | None) -> list[FrameType]:
+    """The frames of imports on the stack, innermost first."""
     found = []
     while frame is not None:
-        code = frame.f_code
-        if code.co_filename.startswith("<frozen importlib") or code.co_name == "__del__":
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
             found.append(frame)
         frame = frame.f_back
     return found
