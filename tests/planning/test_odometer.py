@@ -475,11 +475,22 @@ def refusals(plan):
         (lambda: dt.Asked({"a": 1.0}, time=0.5), "time is 0.5, expected a whole number"),
         (lambda: plan.spent([plan], chains={"z": None}), "chains names no attribute 'z'"),
         (lambda: plan.spent([plan], chains={"a": 3}), "expected a Chain, or None"),
+        (
+            lambda: plan.spent([plan], chains={"b": dt.Chain([[0.5, 0.5], [0.5, 0.5]])}),
+            "chains\\['b'\\] is a chain of 2 values, expected the 3 of 'b'",
+        ),
+        (
+            lambda: plan.spent(
+                [plan],
+                chains={"a": dt.Chain(dt.Conditional([[0.5, 0.5], [0.5, 0.5]], target="b"))},
+            ),
+            "chains\\['a'\\] is a chain of 'b', expected one of 'a'",
+        ),
         (lambda: plan.spent([plan], 3), "analysis is a int, expected an Analysis"),
     ]
 
 
-@pytest.mark.parametrize("number", range(10))
+@pytest.mark.parametrize("number", range(12))
 def test_what_is_no_history_is_refused(dependent, number):
     call, message = refusals(dependent[1])[number]
     with pytest.raises(ValueError, match=message):

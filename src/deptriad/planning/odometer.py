@@ -310,6 +310,9 @@ def _checked_chains(
             f" is {chains!r}, expected a Chain, or None, for each attribute whose answers change",
         )
     refuse_unknown(chains, plan.names, Parameter("chains", key=""))
+    for name, chain in chains.items():
+        if chain is not None:
+            _check_chain_of(plan, name, chain)
     times = [entry.time for entry in entries]
     if times and any(chains.values()) and max(times) - min(times) > MOST_TIMES:
         raise ValueError(
@@ -317,6 +320,20 @@ def _checked_chains(
             f"most {MOST_TIMES:,}: number the collections, so that a chain has one step from each to the next"
         )
     return dict(chains)
+
+
+def _check_chain_of(plan: Plan, name: str, chain: Chain) -> None:
+    """A chain of another attribute would say a wrong number without a word."""
+    about, values, size = chain.forward.target, chain.forward.shape[0], plan.schema[name].size
+    if about in plan.names and about != name:
+        raise InvalidValue(
+            Parameter("chains", key=name), f" is a chain of {about!r}, expected one of {name!r}"
+        )
+    if values != size:
+        raise InvalidValue(
+            Parameter("chains", key=name),
+            f" is a chain of {values} values, expected the {size} of {name!r}",
+        )
 
 
 def _check_anew(
