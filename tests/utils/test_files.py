@@ -9,6 +9,7 @@ import signal
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from hashlib import sha256
@@ -237,10 +238,37 @@ def test_folders_that_are_not_ours_stay(tmp_path):
     (folder / "lock").touch()
     hidden = f".deptriad-{sha256(b'a.json').hexdigest()[:16]}-x"
     (tmp_path / hidden).symlink_to(folder)
-    (tmp_path / f"{hidden}y").mkdir()  # just made: its lock may come
+    (tmp_path / f"{hidden}y").mkdir()
+    (tmp_path / f"{hidden}y" / "mine").touch()  # we would have a lock there
     write(tmp_path / "a.json")
     assert (folder / "lock").exists()
-    assert (tmp_path / f"{hidden}y").is_dir()
+    assert (tmp_path / f"{hidden}y" / "mine").exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="locks of unfinished work are POSIX locks")
+def test_a_folder_whose_process_was_killed_before_it_had_a_lock_is_removed(tmp_path):
+    (tmp_path / f".deptriad-{sha256(b'a.json').hexdigest()[:16]}-x").mkdir()
+    write(tmp_path / "a.json")
+    assert names(tmp_path) == ["a.json"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="locks of unfinished work are POSIX locks")
+def test_who_loses_a_folder_that_has_no_lock_yet_makes_another(tmp_path, monkeypatch):
+    made = []
+
+    def then_another_writes(*arguments, **options):
+        made.append(folder := make(*arguments, **options))
+        if len(made) == 1:
+            write(tmp_path / "a.json", "by another")
+            assert not os.path.exists(folder)
+        return folder
+
+    make = tempfile.mkdtemp
+    monkeypatch.setattr(tempfile, "mkdtemp", then_another_writes)
+    write(tmp_path / "a.json")
+    assert len(made) == 3
+    assert names(tmp_path) == ["a.json"]
+    assert (tmp_path / "a.json").read_text() == "new"
 
 
 def test_content_is_on_the_disk_before_it_takes_its_place(tmp_path, monkeypatch):

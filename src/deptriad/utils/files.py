@@ -10,7 +10,6 @@ import shutil
 import signal
 import tempfile
 import threading
-import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -131,14 +130,17 @@ def _undisturbed() -> Iterator[None]:
 
 
 def _remove_abandoned(folder: Path) -> None:
-    """Remove a folder of ours that has no living owner: its lock is free, or it is old and never got one."""
+    """Remove a folder of ours that has no living owner: its lock is free, or it is empty.
+
+    Who has just made an empty one notices, and makes another.
+    """
     if not fcntl or folder.is_symlink() or folder.stat().st_uid != os.getuid():
         return
     try:
         lock = os.open(folder / LOCK, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
-        if time.time() - folder.stat().st_mtime > 60.0:
-            shutil.rmtree(folder, ignore_errors=True)
+        with suppress(OSError):
+            folder.rmdir()
         return
     with suppress(BlockingIOError), os.fdopen(lock) as held:
         fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
