@@ -174,6 +174,37 @@ def test_who_interrupts_what_c_calls_is_heard(name, what, tmp_path):
     assert done.returncode == 128 + getattr(signal, name)
 
 
+AT_THE_END = """
+import os, signal, sys, threading, time
+
+def shutdown():  # the first that Python does when it ends
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(10)
+
+threading._shutdown = shutdown
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.argv = ["deptriad", "rivals"]
+from deptriad.cli import main
+main()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_who_interrupts_the_end_hears_nothing():
+    done = subprocess.run([sys.executable, "-c", AT_THE_END], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (-signal.SIGINT, "")
+    assert done.stdout == ended("rivals", stdout=subprocess.PIPE).stdout
+
+
+def test_a_command_within_a_script_leaves_its_signals_as_they_were():
+    code = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        "from deptriad.cli import main\ntry: main(['rivals'])\nexcept SystemExit: pass\n"
+        "assert signal.getsignal(signal.SIGINT) is signal.default_int_handler"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True).returncode == 0
+
+
 def test_importing_keeps_the_usual_handler_and_loads_no_compiler():
     """Every start waits for what the command line imports; numba alone would be a third of it."""
     code = (

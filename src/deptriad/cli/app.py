@@ -124,7 +124,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line on ``arguments``, or on those of this process."""
     if _say_that_it_compiles not in BEFORE_COMPILING:
         BEFORE_COMPILING.append(_say_that_it_compiles)
-    with tidily():
+    with tidily(last=arguments is None):
         app(arguments, prog_name="deptriad")
 
 

@@ -30,15 +30,18 @@ def at_once() -> Iterator[None]:
 
 
 @contextmanager
-def tidily() -> Iterator[None]:
-    """Signals as exceptions, so that unfinished files are removed; what cannot be printed ends in a line."""
+def tidily(last: bool) -> Iterator[None]:
+    """Signals as exceptions, so that unfinished files are removed; what cannot be printed ends in a line.
+
+    Where this is the last that the process does, Ctrl-C ends it without a word from then on.
+    """
     _refuse_closed_output()
     for stream in (sys.stdout, sys.stderr):  # a terminal without Greek letters shows others instead
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
     try:
         try:
-            with _between_imports():
+            with _between_imports(last):
                 yield
         finally:
             sys.stdout.flush()
@@ -56,7 +59,7 @@ def tidily() -> Iterator[None]:
 
 
 @contextmanager
-def _between_imports() -> Iterator[None]:
+def _between_imports(last: bool) -> Iterator[None]:
     """Ctrl-C and the like raise once no module is half imported, which some in C do not survive."""
     from deptriad.utils.files import ENDINGS  # once at_once() is at work
 
@@ -74,7 +77,7 @@ def _between_imports() -> Iterator[None]:
     finally:
         sys.unraisablehook = lost
         for number, handler in usual.items():
-            signal.signal(number, handler)
+            signal.signal(number, signal.SIG_DFL if last else handler)
 
 
 class _Ending:
