@@ -19,13 +19,13 @@ def exp_below(epsilon: float) -> Fraction:
     >>> float(exp_below(1.0)), exp_below(1.0) < Fraction(2718281828459045235360288, 10**24)
     (2.718281828459045, True)
     """
+    epsilon = min(epsilon, LARGEST)
     with localcontext() as context:
         context.prec = DIGITS
         # exp is correctly rounded, so its lower neighbour is below the truth
-        below = Fraction(Decimal(min(epsilon, LARGEST)).exp().next_minus())
-    return max(
-        below, 1 + Fraction(min(epsilon, LARGEST))
-    )  # which is nearer where ε is next to nothing
+        below = Fraction(Decimal(epsilon).exp().next_minus())
+    # 1 + ε is nearer where ε is next to nothing
+    return max(below, 1 + Fraction(epsilon))
 
 
 def log_above(ratio: Fraction | float) -> float:

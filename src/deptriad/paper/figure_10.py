@@ -27,7 +27,7 @@ BEST_PLAN = "plan, best views"
 PLANS = (PAPER_PLAN, PAPER_AWARE, BOUND_PLAN)
 WAYS = (2, 3, 4)
 COMPARED = ("split", PAPER_PLAN, BOUND_PLAN, "random view", BEST_PLAN)
-"""Strategies whose distances are printed: all that report attributes together."""
+"""Strategies whose distances are printed, too."""
 
 
 def run(work: Work) -> Outcome:
