@@ -351,12 +351,13 @@ def _layout(connection: Any, paths: Sequence[str]) -> tuple[str, list[str]]:
 
 def _refuse_one_of_many(names: Sequence[str], delimiter: str, path: str) -> None:
     """Lines of different lengths look like one column to DuckDB."""
-    for mark in DELIMITERS:
-        if len(names) == 1 and mark in names[0] and mark != delimiter:
-            raise ValueError(
-                f"{path} has one column, called {names[0]!r}: if {mark!r} stands between values, its lines have not as "
-                "many as the first names; if not, call the column otherwise"
-            )
+    if len(names) != 1:
+        return
+    if marks := [mark for mark in DELIMITERS if mark in names[0] and mark != delimiter]:
+        raise ValueError(
+            f"{path} has one column, called {names[0]!r}: if {marks[0]!r} stands between values, its lines have not as "
+            "many as the first names; if not, call the column otherwise"
+        )
 
 
 def _header(connection: Any, path: str, delimiter: str) -> list[str]:
