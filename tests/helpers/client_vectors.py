@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -156,21 +156,24 @@ def cases(plan: dt.Plan, chance: np.random.Generator, count: int) -> Iterator[di
         }
 
 
-def content(count: int = 2, seed: int = 1) -> dict[str, Any]:
-    """The whole file."""
-    chance = np.random.default_rng(seed)
+def content(
+    count: int = 2, seed: int = 1, about: Collection[str] | None = None
+) -> dict[str, Any]:
+    """The whole file, or some of its plans."""
+    chance, every = np.random.default_rng(seed), plans()
     return {
         "format": "deptriad vectors",
         "version": 1,
         "plans": [
             {
-                "about": about,
+                "about": name,
                 "fingerprint": as_strategy(plan).fingerprint,
                 "values": {each.name: list(each.values) for each in plan.schema},
                 "plan": json.loads(plan.to_json()),
                 "cases": list(cases(plan, chance, count)),
             }
-            for about, plan in plans().items()
+            for name, plan in every.items()
+            if about is None or name in about
         ],
     }
 
