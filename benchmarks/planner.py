@@ -196,9 +196,9 @@ def simulated(
     for each in range(times):
         people = found.frame.iloc[rng.integers(0, len(found.frame), PEOPLE)].reset_index(drop=True)
         codes = schema.encode(people)
-        for place, strategy in enumerate((plan, rival)):
+        for place, (strategy, post) in enumerate(((plan, "agree"), (rival, "raw"))):
             reports = perturb(strategy, people, rng)
-            for names, marginal in estimates(strategy, reports, workload.marginals).items():
+            for names, marginal in estimates(strategy, reports, workload.marginals, post).items():
                 places = [schema.index(one) for one in names]
                 truth = np.zeros([schema.sizes[one] for one in places])
                 np.add.at(truth, tuple(codes[:, one] for one in places), 1.0 / PEOPLE)

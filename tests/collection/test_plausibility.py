@@ -9,7 +9,7 @@ import deptriad as dt
 from deptriad.collection.marginal import estimate
 from deptriad.collection.perturb import perturb, perturb_file
 from deptriad.collection.plausibility import ALARM, doubt
-from deptriad.collection.score_sums import Signs, Tally, Told
+from deptriad.collection.score_sums import Signs, Tally, Told, add_told
 from deptriad.collection.split import Separate, Split
 from deptriad.mechanisms import GRR, OUE, SUE, Channel, SubsetSelection, mechanisms
 
@@ -23,8 +23,7 @@ def question(mechanism):
 def said(mechanism, reports, signs=True):
     """What speaks against reports of a mechanism."""
     own = [Tally((0,), (mechanism,)), *([Signs((0,), (mechanism,))] if signs else [])]
-    for each in own:
-        each.add({0: Told(np.ones(len(reports), dtype=bool), reports)}, len(reports))
+    add_told(own, {0: Told(np.ones(len(reports), dtype=bool), reports)}, len(reports))
     return doubt(own, [question(mechanism)])
 
 

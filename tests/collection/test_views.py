@@ -16,7 +16,7 @@ from scipy import stats
 import deptriad as dt
 from deptriad.collection.marginal import estimate, estimates
 from deptriad.collection.perturb import perturb
-from deptriad.collection.score_sums import Told
+from deptriad.collection.score_sums import Told, add_told
 from deptriad.collection.split import Planned, Split
 from deptriad.collection.view import WHOLE, View, drawn, parts_of
 from luck import unless_unlucky
@@ -85,7 +85,7 @@ def test_the_mean_over_all_reports_is_the_truth(strategy, chance):
                 place: Told(np.ones(1, dtype=bool), np.asarray(given_reports[place])[None])
                 for place in sums.places
             }
-            sums.add(told, 1)
+            add_told([sums], told, 1)
             found = strategy._summed(sums, names)
             mean = mean + probability * found.scores
             square = square + probability * found.squares
@@ -312,10 +312,10 @@ def test_estimates_that_agree_are_nearer_to_the_truth(rng):
         plain = agreed = 0.0
         for _ in range(5):
             reports = perturb(VIEWS, frame, rng)
+            alone = estimates(VIEWS, reports, post="norm_sub")
             for names, marginal in estimates(VIEWS, reports).items():
                 truth = shares_of(codes, names)
-                alone = estimate(VIEWS, reports, names)
-                plain += float(((alone.frequencies - truth) ** 2).sum())
+                plain += float(((alone[names].frequencies - truth) ** 2).sum())
                 agreed += float(((marginal.frequencies - truth) ** 2).sum())
         assert agreed < 0.95 * plain
 
@@ -328,6 +328,22 @@ def test_what_is_wanted_of_estimates(rng):
     assert len(estimates(VIEWS, reports, 3)) == sum(comb(3, size) for size in (1, 2, 3))
     with pytest.raises(ValueError, match="expected each name once"):
         estimates(VIEWS, reports, [("a", "a")])
+    with pytest.raises(ValueError, match="post is 'agreed', expected 'agree', 'raw', 'clip' or"):
+        estimates(VIEWS, reports, post="agreed")
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_each_by_itself_is_what_estimate_gives(weight, rng):
+    """Also where parts of one value are summed together; they agree only where they are made to."""
+    reports = perturb(VIEWS, frame_of(population(500, rng)), rng)
+    reports["w"] = 0.5 + rng.random(500)
+    agree = estimates(VIEWS, reports, weight=weight)
+    for post in ("raw", "clip", "norm_sub"):
+        for names, found in estimates(VIEWS, reports, post=post, weight=weight).items():
+            alone = estimate(VIEWS, reports, names, post, weight=weight)
+            np.testing.assert_array_equal(found.frequencies, alone.frequencies)
+            np.testing.assert_array_equal(agree[names].unbiased, alone.unbiased)
+            np.testing.assert_array_equal(found.standard_errors, alone.standard_errors)
 
 
 def test_views_are_simulated_as_they_are_collected(rng):

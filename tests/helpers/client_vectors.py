@@ -156,9 +156,7 @@ def cases(plan: dt.Plan, chance: np.random.Generator, count: int) -> Iterator[di
         }
 
 
-def content(
-    count: int = 2, seed: int = 1, about: Collection[str] | None = None
-) -> dict[str, Any]:
+def content(count: int = 2, seed: int = 1, about: Collection[str] | None = None) -> dict[str, Any]:
     """The whole file, or some of its plans."""
     chance, every = np.random.default_rng(seed), plans()
     return {

@@ -1,6 +1,6 @@
 """Shares from new reports, without the way through a frame."""
 
-from deptriad.collection.score_sums import Told
+from deptriad.collection.score_sums import Told, add_told
 
 
 def quick(strategy, rng, names, codes, weights=None):
@@ -11,6 +11,5 @@ def quick(strategy, rng, names, codes, weights=None):
         place: Told(answers.views == question.view, answers.reports[place])
         for place, question in enumerate(strategy.questions)
     }
-    for each in (each for power in sums for each in power):
-        each.add(told, len(codes), weights)
+    add_told([each for power in sums for each in power], told, len(codes), weights)
     return strategy.shares(sums, names)

@@ -65,16 +65,24 @@ def agreed(direct: Mapping[Names, Floats], precision: Mapping[Names, float]) -> 
 
 def _nearest(start: Floats, alike: Project, counts: Floats) -> Floats:
     """The nearest cells that are nowhere below 0, from those that agree; each counts so much."""
-    found, ahead, price, pace = start, np.zeros(len(start)), np.zeros(len(start)), 1.0
+    found, pace = start, 1.0
+    ahead, price, last, moved, change = np.zeros((5, len(start)))
+    # in place, and without BLAS: new arrays, and threads that wait for each other, would take most of the time
     for _ in range(STEPS):
-        found = start + alike(ahead)
-        last, price = price, np.maximum(ahead - found, 0.0)
-        if np.max(np.abs(price - ahead)) <= CLOSE:
+        found = alike(ahead)
+        found += start
+        price, last = last, price
+        np.maximum(np.subtract(ahead, found, out=price), 0.0, out=price)
+        np.subtract(price, ahead, out=moved)
+        if max(moved.max(), -moved.min()) <= CLOSE:
             break
-        if (ahead - price) @ (counts * (price - last)) > 0.0:
+        np.subtract(price, last, out=change)
+        moved *= counts
+        moved *= change
+        if moved.sum() < 0.0:
             pace = 1.0
         before, pace = pace, (1.0 + np.sqrt(1.0 + 4.0 * pace * pace)) / 2.0
-        ahead = price + (before - 1.0) / pace * (price - last)
+        np.add(price, np.multiply(change, (before - 1.0) / pace, out=ahead), out=ahead)
     return found
 
 

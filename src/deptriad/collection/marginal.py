@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -210,6 +210,7 @@ def estimates(
     strategy: Any,
     reports: Any,
     marginals: int | Sequence[str | Sequence[str]] | None = None,
+    post: Literal["agree"] | Post = "agree",
     *,
     weight: str | None = None,
     unmarked: bool = False,
@@ -229,6 +230,8 @@ def estimates(
     marginals
         Their attributes; or a number k for all of up to k attributes that are asked together. By default those that a
         plan was made for, else k = 2.
+    post
+        "agree" makes them agree; "raw", "clip" and "norm_sub" leave each as ``estimate`` gives it, which is quicker.
 
     Returns
     -------
@@ -251,15 +254,20 @@ def estimates(
     """
     from deptriad.collection import consistency
 
+    if post != "agree" and post not in POSTS:
+        raise ValueError(f"post is {post!r}, expected 'agree', 'raw', 'clip' or 'norm_sub'")
     asked = as_strategy(strategy)
     if marginals is None:
         marginals = getattr(strategy, "marginals", ()) or 2
     wanted = _wanted(asked, marginals)
-    parts = dict.fromkeys([*wanted, *consistency.parts_needed(wanted)])
-    sums = {names: _needed(asked, names, weight) for names in parts}
+    parts = consistency.parts_needed(wanted) if post == "agree" else []
+    sums = {names: _needed(asked, names, weight) for names in dict.fromkeys([*wanted, *parts])}
     every = [each for powers in sums.values() for power in powers for each in power]
     note = asked.add_all(reports, every, Allowed(unmarked, seeded, implausible), weight)
-    found = {names: _marginal(asked, names, sums[names], raw, note) for names in parts}
+    own = POSTS.get(post, raw)
+    found = {names: _marginal(asked, names, sums[names], own, note) for names in sums}
+    if post != "agree":
+        return found
     direct = {names: marginal.unbiased for names, marginal in found.items()}
     precision = {
         names: 1.0 / max(float(np.mean(marginal.standard_errors**2)), 1.0 / marginal.n**2)

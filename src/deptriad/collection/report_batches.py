@@ -16,7 +16,7 @@ import narwhals as nw
 import numpy as np
 
 from deptriad.collection import report_format, report_store
-from deptriad.collection.score_sums import Sums, Told
+from deptriad.collection.score_sums import Sums, Told, add_told
 from deptriad.data import batches, column_types, encoding, readers
 from deptriad.data.attribute import Attribute
 from deptriad.data.schema import Schema
@@ -168,8 +168,7 @@ def _summed(
         except ValueError as error:
             said = str(error)
             continue
-        for sums in every:
-            sums.add(told, len(batch[0]), weights)
+        add_told(every, told, len(batch[0]), weights)
     return [
         np.frombuffer(f" {said}".encode(), dtype=np.uint8),
         refused,

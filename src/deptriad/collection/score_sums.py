@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from itertools import combinations
@@ -63,10 +64,10 @@ class Sums(ABC):
     def __post_init__(self) -> None:
         """Empty sums."""
 
-    def add(
-        self, told: Mapping[int, Told], among: int, weights: NDArray[np.float64] | None = None
-    ) -> None:
-        """What users told to each question; ``among`` counts those who were asked something else, too."""
+    def counted(
+        self, told: Mapping[int, Told], among: int, weights: Floats | None = None
+    ) -> tuple[Reports, Times]:
+        """Count the users who told something to each question: their reports, and how often each of them counts."""
         own = [told[place] for place in self.places]
         everyone = own[0].rows
         for each in own[1:]:
@@ -79,11 +80,10 @@ class Sums(ABC):
         ]
         if not self.power or weights is None:
             self.count(len(reports[0]), among)
-            self._add(reports, None)
-            return
+            return reports, None
         times = weights**self.power
         self.count(float(times[everyone].sum()), float(times.sum()))
-        self._add(reports, times[everyone])
+        return reports, times[everyone]
 
     def count(self, n: float, among: float) -> None:
         """So many users more."""
@@ -253,15 +253,15 @@ class TermSums(Sums):
                 self.others[place] = self.others[place] + np.tensordot(times, term, axes=(0, 0))
 
     def _add(self, reports: Reports, weights: Times, second: Times = None) -> None:
-        first = np.ones(len(reports[0])) if weights is None else weights
-        if second is None:
-            self.tally._add(reports, weights)
-            if not self.view.mechanism.letters:
-                self.add_scored(reports[0], first)
+        if weights is None or second is None:
+            if self.view.mechanism.letters:
+                self.tally._add(reports, weights)
+            else:
+                _add_terms_of([(self, weights)], reports[0])
             return
-        for part in blocks(len(first), self.view.mechanism.size):
+        for part in blocks(len(weights), self.view.mechanism.size):
             scores = self.view.mechanism.scores(reports[0][part])
-            self.add_scores(scores, first[part], second[part])
+            self.add_scores(scores, weights[part], second[part])
 
     def _summed(self, scores: NDArray[Any]) -> NDArray[Any]:
         """Of joint values (rows: reports) to those of the attributes, an axis for each."""
@@ -293,6 +293,40 @@ class Signs(Sums):
 
     def _hold(self, arrays: list[NDArray[Any]]) -> None:
         [self.total] = arrays
+
+
+def add_told(
+    every: Iterable[Sums], told: Mapping[int, Told], among: int, weights: Floats | None = None
+) -> None:
+    """Add to sums what users told to each question; ``among`` counts those who were asked something else, too.
+
+    What a report without a number supports takes long to find: of each question once for all sums of terms.
+    """
+    alike = defaultdict(list)
+    for sums in every:
+        reports, times = sums.counted(told, among, weights)
+        if isinstance(sums, TermSums) and not sums.mechanisms[0].letters:
+            alike[sums.places[0]].append((sums, times))
+        else:
+            sums._add(reports, times)
+    for place, together in alike.items():
+        _add_terms_of(together, told[place].reports)
+
+
+def _add_terms_of(every: Sequence[tuple[TermSums, Times]], reports: NDArray[Any]) -> None:
+    """Add reports to sums of terms of one question, with how often each user counts there."""
+    mechanism, once = every[0][0].mechanisms[0], np.ones(len(reports))
+    kept = mechanism.kept_sum(reports)
+    for sums, times in every:
+        if times is None:
+            sums.tally.total = sums.tally.total + kept
+        else:
+            sums.tally._add([reports], times)
+    for part in blocks(len(reports), mechanism.size):
+        scores = mechanism.scores(reports[part])
+        for sums, times in every:
+            own = (once if times is None else times)[part]
+            sums.add_scores(scores, own, own)
 
 
 def turned(table: NDArray[Any], rows: Sequence[NDArray[Any] | None]) -> NDArray[Any]:
