@@ -366,9 +366,9 @@ def test_confidence_covers_all_true_tables_at_once(rng, sizes, records):
     """What is promised for any joint is kept with some to spare for each: 974 of 1,000 was the least of 32 draws."""
 
     def check():
-        counts, joint = simulated(rng, sizes, records)
-        assert len(counts.sources) == 1000
-        assert covered(counts, joint, 0.95) >= 950
+        counts, joint = simulated(rng, sizes, records, samples=500)
+        assert len(counts.sources) == 500
+        assert covered(counts, joint, 0.95) >= 475
 
     unless_unlucky(check, 1e-3)
 

@@ -49,7 +49,7 @@ def users(counts):
 
 @pytest.mark.parametrize("case", CASES)
 def test_simulation_equals_perturbing_every_user_in_distribution(case, rng):
-    """Every cell's estimate, and random combinations of all, by the Kolmogorov–Smirnov test on 300 of each."""
+    """Every cell's estimate, and random combinations of all, by the Kolmogorov–Smirnov test on 200 of each."""
     strategy, names = CASES[case]
     codes = users(COUNTS)
 
@@ -60,8 +60,8 @@ def test_simulation_equals_perturbing_every_user_in_distribution(case, rng):
         return _shares(strategy, lambda: simulated(strategy, names, rng), names)
 
     def check():
-        one = np.array([by_hand() for _ in range(300)])
-        two = np.array([at_once() for _ in range(300)])
+        one = np.array([by_hand() for _ in range(200)])
+        two = np.array([at_once() for _ in range(200)])
         ways = np.column_stack([np.eye(one.shape[1]), rng.normal(size=(one.shape[1], 3))])
         for way in ways.T:
             # ties make the test conservative; rounding makes equal sums look different
@@ -160,22 +160,22 @@ DRAWN = {
 
 @pytest.mark.parametrize("case", DRAWN)
 def test_users_who_are_drawn_have_the_moments_of_perturbing_everyone(case, monkeypatch, rng):
-    """Means, variances and covariances of all cells over 400 collections, drawn in full and by a part of the users.
+    """Means, variances and covariances of all cells over 300 collections, drawn in full and by a part of the users.
 
-    Each number is a mean of 400, compared with that of 400 others in units of its own standard error; below 7.5 for
+    Each number is a mean of 300, compared with that of 300 others in units of its own standard error; below 7.5 for
     up to 1,000 numbers by bad luck with a chance of 1e-10, and a bit more as squares have longer tails than normal.
     """
     strategy, counts, names = DRAWN[case]
     counts = 10 * counts
     codes = users(counts)
-    one = np.array([quick(strategy, rng, names, codes).frequencies.ravel() for _ in range(400)])
+    one = np.array([quick(strategy, rng, names, codes).frequencies.ravel() for _ in range(300)])
     true = one.mean(axis=0)
     for most in (1 << 18, 60):
         monkeypatch.setattr(simulated_reports, "MOST_DRAWN", most)
-        two = [simulated(strategy, names, rng, counts).frequencies.ravel() for _ in range(400)]
+        two = [simulated(strategy, names, rng, counts).frequencies.ravel() for _ in range(300)]
         for power in (1, 2):
             first, second = (_moments(np.asarray(each) - true, power) for each in (one, two))
-            error = np.sqrt((first.var(axis=0) + second.var(axis=0)) / 400)
+            error = np.sqrt((first.var(axis=0) + second.var(axis=0)) / 300)
             assert (np.abs(first.mean(axis=0) - second.mean(axis=0)) < 7.5 * error + 1e-12).all()
 
 

@@ -69,7 +69,7 @@ def test_no_joint_exceeds_the_certified_total(rng):
 
 
 def test_paired_is_a_bound_where_sources_are_independent_given_the_target(rng):
-    for _ in range(200):
+    for _ in range(100):
         joint = joint_oracle.random_joint(rng, independent=True)
         budgets = some_budgets(rng, joint.ndim - 1)
         tables = joint_oracle.tables_of(joint)
