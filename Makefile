@@ -5,7 +5,7 @@
 # make coverage  run the suite and say which lines it reached, room by room; the lines themselves in coverage/
 # make fuzz      random tables, boxes and totals against rational arithmetic: FUZZ="--cases 100000 --seed 7"
 # make faults    kills, bad inputs, full disks, two writers, for each command (minutes): FAULTS="--kills 100 --seed 7"
-# make seeds     every random test on 200 seeds (hours): SEEDS="--seeds 20 tests/attacks"
+# make seeds     every random test on 200 seeds (hours, but --passed goes on): SEEDS="--seeds 20 --passed FILE tests/attacks"
 # make bench     run the benchmarks, and say which figures miss their goal
 # make dist      build the source archive and the wheel into dist/
 # make format    rewrite the code in the project's style

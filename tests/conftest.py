@@ -62,6 +62,27 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         type=int,
         help="run random tests only, those with the fixture rng on so many seeds",
     )
+    parser.addoption(
+        "--passed",
+        type=Path,
+        help="with --seeds: a file of what passed, which is left out, so that a run goes on where the last one ended",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    file = config.getoption("--passed")
+    if file and not hasattr(config, "workerinput"):  # workers tell the one process that writes
+        config.pluginmanager.register(_Passed(file))
+
+
+class _Passed:
+    def __init__(self, file: Path) -> None:
+        self.file = file
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when == "call" and report.passed:
+            with self.file.open("a", encoding="utf-8") as passed:
+                passed.write(f"{report.nodeid}\n")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -71,13 +92,17 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """With --seeds: without the tests that chance has no part in."""
+    """With --seeds: without the tests that chance has no part in, and those that passed before."""
     if config.getoption("--seeds"):
-        items[:] = [item for item in items if "rng" in item.fixturenames or _drawn(item)]
+        file = config.getoption("--passed")
+        passed = file.read_text(encoding="utf-8").splitlines() if file and file.exists() else []
+        left = {item.nodeid for item in items if _random(item)} - set(passed)
+        items[:] = [item for item in items if item.nodeid in left]
 
 
-def _drawn(item: pytest.Item) -> bool:
-    return hasattr(getattr(item, "obj", None), "hypothesis")
+def _random(item: pytest.Item) -> bool:
+    drawn = hasattr(getattr(item, "obj", None), "hypothesis")
+    return drawn or "rng" in getattr(item, "fixturenames", ())
 
 
 @pytest.fixture
