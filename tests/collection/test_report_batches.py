@@ -46,7 +46,7 @@ def numbers(strategy, reports, names):
 def test_batches_change_no_digit(case, tmp_path, monkeypatch, rng):
     pytest.importorskip("duckdb")
     strategy, names = CASES[case]
-    reports = perturb(strategy, frame_of(rng, 300), rng)
+    reports = perturb(strategy, frame_of(rng, 100), rng)
     reports.to_csv(tmp_path / "r.csv", index=False)
     reports.to_parquet(tmp_path / "r.parquet")
     whole = numbers(strategy, reports, names)

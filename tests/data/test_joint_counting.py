@@ -79,11 +79,11 @@ def test_codes_are_read_once_and_others_each_time(rng, monkeypatch):
 
 @pytest.mark.parametrize("kept", [True, False])
 @pytest.mark.parametrize("change", ["another value", "a strange value", "fewer records"])
-def test_data_that_changed_since_is_refused(tmp_path, rng, monkeypatch, change, kept):
+def test_data_that_changed_since_is_refused(tmp_path, monkeypatch, change, kept):
     pytest.importorskip("duckdb", reason="DuckDB, which reads the file, is not installed")
     if not kept:
         monkeypatch.setattr(joint_counting, "MOST_KEPT", 0)
-    frame = made(rng)
+    frame = made(np.random.default_rng(1))
     path = tmp_path / "records.csv"
     frame.to_csv(path, index=False)
     records = records_of(path)
