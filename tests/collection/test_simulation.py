@@ -160,22 +160,22 @@ DRAWN = {
 
 @pytest.mark.parametrize("case", DRAWN)
 def test_users_who_are_drawn_have_the_moments_of_perturbing_everyone(case, monkeypatch, rng):
-    """Means, variances and covariances of all cells over 300 collections, drawn in full and by a part of the users.
+    """Means, variances and covariances of all cells over 200 collections, drawn in full and by a part of the users.
 
-    Each number is a mean of 300, compared with that of 300 others in units of its own standard error; below 7.5 for
+    Each number is a mean of 200, compared with that of 200 others in units of its own standard error; below 7.5 for
     up to 1,000 numbers by bad luck with a chance of 1e-10, and a bit more as squares have longer tails than normal.
     """
     strategy, counts, names = DRAWN[case]
     counts = 10 * counts
     codes = users(counts)
-    one = np.array([quick(strategy, rng, names, codes).frequencies.ravel() for _ in range(300)])
+    one = np.array([quick(strategy, rng, names, codes).frequencies.ravel() for _ in range(200)])
     true = one.mean(axis=0)
     for most in (1 << 18, 60):
         monkeypatch.setattr(simulated_reports, "MOST_DRAWN", most)
-        two = [simulated(strategy, names, rng, counts).frequencies.ravel() for _ in range(300)]
+        two = [simulated(strategy, names, rng, counts).frequencies.ravel() for _ in range(200)]
         for power in (1, 2):
             first, second = (_moments(np.asarray(each) - true, power) for each in (one, two))
-            error = np.sqrt((first.var(axis=0) + second.var(axis=0)) / 300)
+            error = np.sqrt((first.var(axis=0) + second.var(axis=0)) / 200)
             assert (np.abs(first.mean(axis=0) - second.mean(axis=0)) < 7.5 * error + 1e-12).all()
 
 
