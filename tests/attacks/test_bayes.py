@@ -148,3 +148,14 @@ def test_many_records_are_compared_in_part(rng, monkeypatch):
     fitted = bayes(strategy, codes).fit(seen, codes[:, 0], 3, rng)
     assert len(fitted.known.logs) <= 10
     assert np.exp(fitted.log_posterior(seen)).sum(axis=1) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("strategy", [VIEWS, SampleWithFakes(SCHEMA, 2.0, "oue")])
+def test_of_a_few_people_at_a_time_the_same_is_known(strategy, rng, monkeypatch):
+    codes = training(300, rng)
+    seen = Collected.of(strategy, codes, rng).tokens()
+    fitted = bayes(strategy, codes).fit(seen, codes[:, 0], 3, rng)
+    whole = fitted.log_posterior(seen)
+    monkeypatch.setattr("deptriad.attacks.bayes.SEEN", 7 * sum(seen.sizes))
+    np.testing.assert_allclose(fitted.log_posterior(seen), whole, rtol=1e-5, atol=1e-5)
+    assert fitted.log_posterior(seen.rows([])).shape == (0, 3)

@@ -21,6 +21,9 @@ the Adult census half of them guess as well as all."""
 BLOCK = 1 << 22
 """Comparisons at a time: 16 MiB."""
 
+SEEN = 1 << 27
+"""Entries of all tokens of the people who are looked at together: 128 MiB."""
+
 
 @dataclass(frozen=True)
 class Bayes:
@@ -158,38 +161,55 @@ class Posterior:
     several: list[int]
 
     def log_posterior(self, tokens: Tokens) -> Floats:
-        """ln of each value's probability, a row for each person; people with the same tokens are looked at once."""
+        """ln of each value's probability, a row for each person."""
+        step = max(1, SEEN // max(sum(tokens.sizes), 1))
+        starts = range(0, max(len(tokens), 1), step)
+        return np.concatenate(
+            [self._of_different(tokens.rows(slice(start, start + step))) for start in starts]
+        )
+
+    def _of_different(self, tokens: Tokens) -> Floats:
+        """The same; people with the same tokens are looked at once."""
         packed = np.packbits(np.concatenate(tokens.supports, axis=1) != 0, axis=1)
         whole = np.ascontiguousarray(packed).view(f"V{packed.shape[1]}")[:, 0]
         _, chosen, place = np.unique(whole, return_index=True, return_inverse=True)
         return np.asarray(self._posterior(tokens.rows(chosen))[place])
 
     def _posterior(self, tokens: Tokens) -> Floats:
-        pairs = zip(self.readings, tokens.supports, strict=True)
-        logs = [reading.log_likelihoods(supports) for reading, supports in pairs]
-        single = [_log_mean(own, table) for own, table in zip(logs, self.tables, strict=True)]
-        seen = self._among_fakes(logs, single) if self.fakes else np.sum(single, axis=0)
-        told = np.asarray(self.prior + seen)
+        told = self.prior + (self._among_fakes(tokens) if self.fakes else self._one_by_one(tokens))
         if self.known is not None:  # one imagined record beside those that are known
-            own = [tokens.supports[place].any(axis=1) for place in self.several]
-            some = np.logical_or.reduce(
-                own
-            )  # those whose view has one question know all by its table
-            marks = np.concatenate([logs[place][some] for place in self.several], axis=1)
+            pairs = [(self.readings[place], tokens.supports[place]) for place in self.several]
+            # of those whose view has one question all is known by its table
+            some = np.logical_or.reduce([supports.any(axis=1) for _, supports in pairs])
+            logs = [reading.log_likelihoods(supports[some]) for reading, supports in pairs]
+            marks = np.concatenate(logs, axis=1)
             told[some] = np.logaddexp(told[some], self.known.joint(marks, len(self.prior)))
         most = told.max(axis=1, keepdims=True)
         total = np.log(np.exp(told - most).sum(axis=1, keepdims=True)) + most
         return np.asarray(told - total)
 
-    def _among_fakes(self, logs: list[Floats], single: list[Floats]) -> Floats:
+    def _one_by_one(self, tokens: Tokens) -> Floats:
+        """What all reports tell if they are independent given the target; a question tells of those who answered it."""
+        seen = np.zeros((len(tokens), len(self.prior)))
+        every = zip(self.readings, tokens.supports, self.tables, strict=True)
+        for reading, supports, table in every:
+            asked = np.flatnonzero(supports.any(axis=1))
+            if asked.size:
+                seen[asked] += _log_mean(reading.log_likelihoods(supports[asked]), table)
+        return seen
+
+    def _among_fakes(self, tokens: Tokens) -> Floats:
         """ln of the mean over which report is the true one; a hidden one tells nothing.
 
         p(all reports | x) is Π of the fakes' p(report), times the mean of p(report | x)/p(report as a fake).
         """
-        ratios = [
-            own - _log_mean(values, np.full((1, values.shape[1]), 1.0 / values.shape[1]))
-            for own, values in zip(single, logs, strict=True)
-        ]
+        ratios = []
+        for reading, supports, table in zip(
+            self.readings, tokens.supports, self.tables, strict=True
+        ):
+            values = reading.log_likelihoods(supports)
+            fake = np.full((1, values.shape[1]), 1.0 / values.shape[1])
+            ratios.append(_log_mean(values, table) - _log_mean(values, fake))
         hidden = np.zeros((self.fakes - len(ratios), *ratios[0].shape))
         every = np.concatenate([np.stack(ratios), hidden])
         most = every.max(axis=0)
