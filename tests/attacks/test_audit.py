@@ -179,9 +179,9 @@ def test_the_honest_are_hardly_ever_called_broken(rng, level):
     """Promises that are nearly used up: strong dependence, one source, GRR.
 
     An audit that is right has more alarms than are allowed with a chance below 1e-9; one that is wrong in a case of
-    20 has not more than them with a chance of 1 %.
+    10 has not more than them with a chance of 1 %.
     """
-    attacks, chance = 200, 1e-5
+    attacks, chance = 100, 1e-5
     level(chance)
     alarms = 0
     for _ in range(attacks):
@@ -191,7 +191,7 @@ def test_the_honest_are_hardly_ever_called_broken(rng, level):
         assert found.audit.holds == (found.audit.attained <= found.allowed)
         alarms += not found.holds
     allowed = stats.binom.isf(1e-9, attacks, chance)
-    assert stats.binom.cdf(allowed, attacks, 0.05) < 0.01
+    assert stats.binom.cdf(allowed, attacks, 0.1) < 0.01
     assert alarms <= allowed
 
 

@@ -41,7 +41,7 @@ SCHEMA = dt.Schema(
     ]
 )
 NAMES = SCHEMA.names
-N, REPEATS = 1000, 150
+N, REPEATS = 1000, 100
 
 
 def some_codes(n=N):

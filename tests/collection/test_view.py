@@ -90,7 +90,7 @@ def test_the_error_of_a_part_is_that_of_all_reports_by_their_chances(mechanism, 
 @pytest.mark.parametrize("mechanism", ["sue", "oue", "subset"])
 def test_the_error_of_a_part_is_the_mean_of_its_squared_scores(mechanism, kept, rng):
     made = mechanisms[mechanism](24, 1.5)
-    squares = part_squares(made.scores(made.perturb(np.full(200_000, 5), rng=rng)), kept)
+    squares = part_squares(made.scores(made.perturb(np.full(60_000, 5), rng=rng)), kept)
     # seven standard errors of a mean of many: by chance alone less than once in 1e11
     room = 7.0 * squares.std() / np.sqrt(len(squares)) + 1e-6 * squares.mean()
     m = 1.0 / joint(mechanism=mechanism).precision(kept, SCHEMA)

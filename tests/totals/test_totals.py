@@ -51,9 +51,9 @@ def test_xor_by_hand():
 
 @pytest.mark.slow
 def test_no_joint_exceeds_the_certified_total(rng):
-    """500 joints, dense to extremal; the paper's sum fails on many of the same."""
+    """300 joints, dense to extremal; the paper's sum fails on many of the same."""
     failures = 0
-    for number in range(500):
+    for number in range(300):
         joint = joint_oracle.random_joint(rng)
         budgets = some_budgets(rng, joint.ndim - 1)
         tables = joint_oracle.tables_of(joint)
@@ -65,7 +65,7 @@ def test_no_joint_exceeds_the_certified_total(rng):
         if number % 5 == 0:
             check(total, tables)
         failures += total.pairwise < truth * (1 - 1e-9)
-    assert failures > 100
+    assert failures > 60
 
 
 def test_paired_is_a_bound_where_sources_are_independent_given_the_target(rng):
@@ -90,7 +90,7 @@ def spread_out(rng, joint, size):
 
 def test_many_values_and_boxes_are_bounded_too(rng):
     """The hull of more than 12 values, the sets of a box, and the polygon of a box of many values."""
-    for _ in range(50):
+    for _ in range(30):
         joint = joint_oracle.random_joint(rng)
         if joint.ndim > 4:
             continue

@@ -63,18 +63,17 @@ def some_tables(rng, count, columns):
 @pytest.mark.parametrize(("sources", "columns"), [(2, 3), (3, 2), (4, 2)])
 def test_certified_is_the_worst_joint_of_up_to_three_sources(rng, sources, columns):
     """Budgets from 0.01 to 8, alike and not: never below the linear programs, and equal for two and three sources."""
-    for _ in range(2):
-        tables = some_tables(rng, sources, columns)
-        for budgets in (
-            rng.choice([0.01, 0.1, 0.2, 1.0, 3.0, 8.0], sources).tolist(),
-            [float(rng.choice([0.2, 1.0, 3.0]))] * sources,
-        ):
-            total = target_total(tables, dict(zip(tables, budgets, strict=True)))
-            truth = worst_joint(tables, budgets)
-            assert total.certified >= truth * (1 - HIGHS) - 1e-9
-            if sources <= 3:
-                assert total.certified <= truth * (1 + HIGHS) + 1e-9
-            check(total, tables)
+    tables = some_tables(rng, sources, columns)
+    for budgets in (
+        rng.choice([0.01, 0.1, 0.2, 1.0, 3.0, 8.0], sources).tolist(),
+        [float(rng.choice([0.2, 1.0, 3.0]))] * sources,
+    ):
+        total = target_total(tables, dict(zip(tables, budgets, strict=True)))
+        truth = worst_joint(tables, budgets)
+        assert total.certified >= truth * (1 - HIGHS) - 1e-9
+        if sources <= 3:
+            assert total.certified <= truth * (1 + HIGHS) + 1e-9
+        check(total, tables)
 
 
 def two(first, second):
