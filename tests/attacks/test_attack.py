@@ -15,6 +15,7 @@ from deptriad.collection.sample import Sample
 from deptriad.collection.sample_with_fakes import SampleWithFakes
 from deptriad.collection.split import Separate, Split
 from deptriad.mechanisms import GRR, OLH, OUE, Channel, Staircase, mechanisms
+from luck import unless_unlucky
 from worlds import best_accuracy, dependent, draw, frame_of, schema_of
 
 SIZES = [3, 3, 2, 2]
@@ -83,9 +84,14 @@ def test_with_a_huge_budget_the_ceiling_is_reached(attacker, rng):
     if attacker == "boosting":
         pytest.importorskip("sklearn")
     strategy = Split(SCHEMA, 120.0, "grr")
-    found = dt.attack(world(4000, rng), strategy, "a", attacker, rng=rng)
-    assert found.accuracy == pytest.approx(found.ceiling.accuracy, abs=0.01)
-    assert found.accuracy > found.majority.accuracy + 0.1
+
+    def check():
+        found = dt.attack(world(4000, rng), strategy, "a", attacker, rng=rng)
+        assert found.accuracy == pytest.approx(found.ceiling.accuracy, abs=0.01)
+        assert found.accuracy > found.majority.accuracy + 0.1
+
+    # boosting learns twice, by chance not quite the same: where two values are nearly as likely it may guess otherwise
+    unless_unlucky(check, 0.02)
 
 
 @pytest.mark.parametrize("attacker", ["bayes", "boosting"])
