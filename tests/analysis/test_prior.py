@@ -363,23 +363,26 @@ def covered(counts, joint, level):
     ("sizes", "records"), [((2, 2), 10), ((2, 2), 1000), ((3, 5), 200), ((2, 3, 4), 60)]
 )
 def test_confidence_covers_all_true_tables_at_once(rng, sizes, records):
-    """What is promised for any joint is kept with some to spare for each: 974 of 1,000 was the least of 32 draws."""
+    """What is promised for any joint is kept with some to spare for each: 974 of 1,000 was the least of 32 draws.
+
+    Where it is 974 in the mean, fewer than 237 of 250 are kept in 5 draws of 1,000.
+    """
 
     def check():
-        counts, joint = simulated(rng, sizes, records, samples=500)
-        assert len(counts.sources) == 500
-        assert covered(counts, joint, 0.95) >= 475
+        counts, joint = simulated(rng, sizes, records, samples=250)
+        assert len(counts.sources) == 250
+        assert covered(counts, joint, 0.95) >= 237
 
-    unless_unlucky(check, 1e-3)
+    unless_unlucky(check, 0.01)
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_confidence_is_not_wider_than_it_must_be(rng):
-    """Of 1,000 samples of a joint 800 to 880 are covered, more only where it has hardly any chance in it."""
+    """Of 300 samples of a joint 240 to 264 are covered, more only where it has hardly any chance in it."""
 
     def check():
-        counts, joint = simulated(rng, (2, 2), 1000)
-        assert 500 <= covered(counts, joint, 0.5) < 1000
+        counts, joint = simulated(rng, (2, 2), 1000, samples=300)
+        assert 150 <= covered(counts, joint, 0.5) < 300
 
     unless_unlucky(check, 0.01)
 

@@ -133,18 +133,18 @@ def is_binomial(hits, n, chance):
 
 @pytest.mark.parametrize("names", [("b",), ("b", "a"), ("c", "b"), ("a", "b", "c")])
 def test_standard_errors_hold_over_several_views(names, rng):
-    """Intervals of 95 % around 150 collections of 2,000 people; of one cell each, so that they are independent.
+    """Intervals of 95 % around 100 collections of 2,000 people; of one cell each, so that they are independent.
 
     Normal intervals of a sum of 400 and more bounded scores cover 95 ± 1 %: hits are compared with 94 and 96 %.
     """
     codes = population(2000, rng)
     truth = shares_of(codes, names)
     hits = 0
-    for _ in range(150):
+    for _ in range(100):
         found = quick(VIEWS, rng, names, codes)
         error = (found.frequencies - truth).ravel()[0] / np.sqrt(found.variances.ravel()[0])
         hits += abs(error) <= 1.959964
-    assert is_binomial(hits, 150, 0.94) or is_binomial(hits, 150, 0.96)
+    assert is_binomial(hits, 100, 0.94) or is_binomial(hits, 100, 0.96)
 
 
 def test_views_are_combined_by_their_precision(rng):
@@ -165,15 +165,15 @@ def test_views_are_combined_by_their_precision(rng):
 
 @pytest.mark.parametrize("names", [("b",), ("b", "a")])
 def test_weights_that_the_aggregator_knows(names, rng):
-    """Weights that go with the answers: 120 collections of 2,000 people, whose intervals hold as above."""
+    """Weights that go with the answers: 80 collections of 2,000 people, whose intervals hold as above."""
     codes = population(2000, rng)
     weights = rng.gamma(2.0, 1.0, 2000) * (1.0 + codes[:, 1])
     truth, plain, hits = shares_of(codes, names, weights), shares_of(codes, names), 0
-    for _ in range(120):
+    for _ in range(80):
         found = quick(VIEWS, rng, names, codes, weights)
         error = (found.frequencies - truth).ravel()[0] / np.sqrt(found.variances.ravel()[0])
         hits += abs(error) <= 1.959964
-    assert is_binomial(hits, 120, 0.94) or is_binomial(hits, 120, 0.96)
+    assert is_binomial(hits, 80, 0.94) or is_binomial(hits, 80, 0.96)
     assert abs(truth - plain).max() > 0.02
 
 
