@@ -304,13 +304,13 @@ def test_estimates_agree_and_are_distributions(rng):
 
 
 def test_estimates_that_agree_are_nearer_to_the_truth(rng):
-    """Squares of five collections: of 12 populations the share that is left was 0.5 to 0.75."""
+    """Squares of three collections: of 12 populations the share that is left was 0.5 to 0.75."""
     codes = population(20_000, rng)
     frame = frame_of(codes)
 
     def check():
         plain = agreed = 0.0
-        for _ in range(5):
+        for _ in range(3):
             reports = perturb(VIEWS, frame, rng)
             alone = estimates(VIEWS, reports, post="norm_sub")
             for names, marginal in estimates(VIEWS, reports).items():
