@@ -14,6 +14,7 @@ from deptriad.witnesses.attained import attained
 from deptriad.witnesses.result import Witness
 from deptriad.witnesses.witness import witness, witness_of_codes
 from joints import SLACK, XOR, as_records, random_joint, truth
+from luck import unless_unlucky
 
 
 def ratio_of(codes, weights, found: Witness):
@@ -137,12 +138,19 @@ def test_the_same_generator_gives_the_same_witness(rng):
 
 
 def test_chance_shows_on_the_held_out_half(rng):
-    """Independent attributes: the truth is 0, and what a few records seem to tell is not there in others."""
-    codes = rng.integers(0, 2, size=(200, 12))
-    found = witness_of_codes(codes, [2] * 12, [1.0] * 12, 0, rng=rng)
-    assert found.held_out < 0.7 * found.leakage
-    many = witness_of_codes(rng.integers(0, 2, (100_000, 12)), [2] * 12, [1.0] * 12, 0, rng=rng)
-    assert many.leakage < 0.3 * found.leakage
+    """Independent attributes: the truth is 0, and what a few records seem to tell is not there in others.
+
+    In one draw of 200 as much as 0.72 of it is.
+    """
+
+    def check():
+        codes = rng.integers(0, 2, size=(200, 12))
+        found = witness_of_codes(codes, [2] * 12, [1.0] * 12, 0, rng=rng)
+        assert found.held_out < 0.7 * found.leakage
+        many = witness_of_codes(rng.integers(0, 2, (100_000, 12)), [2] * 12, [1.0] * 12, 0, rng=rng)
+        assert many.leakage < 0.3 * found.leakage
+
+    unless_unlucky(check, 0.02)
 
 
 def test_sets_are_re_evaluated(rng):
@@ -417,6 +425,11 @@ def test_one_face_attribute_leaks_nearly_twice_the_sum(faces, added, rng):
 
 
 def test_few_faces_are_overfitted(faces, rng):
-    few = faces.iloc[rng.choice(len(faces), 4000, replace=False)]
-    found = witness(few.loc[:, few.nunique() > 1], 1.0, "Bangs", rng=rng)
-    assert found.held_out < found.leakage - 0.5
+    """By more than 0.5 in all but 5 draws of 200: faces that are rare may all be in the other half."""
+
+    def check():
+        few = faces.iloc[rng.choice(len(faces), 4000, replace=False)]
+        found = witness(few.loc[:, few.nunique() > 1], 1.0, "Bangs", rng=rng)
+        assert found.held_out < found.leakage - 0.5
+
+    unless_unlucky(check, 0.05)
