@@ -1,4 +1,4 @@
-"""How time is taken, and history.jsonl: a line for each run of a benchmark, which is only ever added to.
+"""How time is taken, and history.jsonl: a line for each run of a benchmark, unless a later line holds all of it.
 
     python benchmarks/_history.py
 
