@@ -31,10 +31,11 @@ def test_help_of_the_whole(run):
         assert option in output
 
 
-def test_debug_shows_the_error_itself(monkeypatch):
+def test_debug_shows_the_error_itself(monkeypatch, tmp_path):
     def fail():
         raise ValueError("on purpose")
 
+    monkeypatch.chdir(tmp_path)  # where no demo was made before
     monkeypatch.setattr(demo_survey, "survey", fail)
     with pytest.raises(ValueError, match="on purpose"):
         main(["--debug", "demo"])
